@@ -1,0 +1,335 @@
+/**
+ * Every failure a caller of Turnlog can meet: one base class, one leaf per code.
+ * Messages say what happened, with the values, and what to do next; programs read the fields.
+ */
+
+/** Stable machine-readable names of failures. */
+export type ErrorCode =
+  | "APPEND_ID_REUSED"
+  | "APPEND_OUTCOME_UNKNOWN"
+  | "CONFIG_INVALID"
+  | "DATABASE_UNAVAILABLE"
+  | "EMBEDDED_UNAVAILABLE"
+  | "EVENT_INVALID"
+  | "EVENT_TYPE_UNKNOWN"
+  | "FORMAT_UNSUPPORTED"
+  | "IMPORT_CONFLICT"
+  | "LOG_CORRUPT"
+  | "PROJECTION_PARKED"
+  | "PROJECTION_UNKNOWN"
+  | "RULES_OUTDATED"
+  | "SCHEMA_OUTDATED"
+  | "SCHEMA_TOO_NEW"
+  | "SESSION_BUSY"
+  | "SESSION_DELETED"
+  | "SESSION_NOT_FOUND"
+  | "WAIT_TIMEOUT"
+  | "WRITER_FENCED"
+  | "WRONG_EXPECTED_SEQ";
+
+/** Base of all Turnlog errors. `retryable` says whether the same call may succeed later unchanged. */
+export abstract class TurnlogError extends Error {
+  abstract readonly code: ErrorCode;
+  readonly retryable: boolean = false;
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** The log is not where the caller thought: somebody else appended first, or the session exists already. */
+export class WrongExpectedSeqError extends TurnlogError {
+  readonly code = "WRONG_EXPECTED_SEQ";
+  readonly sessionId: string;
+  readonly expectedSeq: number;
+  readonly actualSeq: number;
+  constructor(facts: {
+    sessionId: string;
+    expectedSeq: number;
+    actualSeq: number;
+  }) {
+    super(
+      `Session ${facts.sessionId} has ${facts.actualSeq} events, but the append expected ${facts.expectedSeq}. ` +
+        `Read from seq ${Math.min(facts.expectedSeq, facts.actualSeq)}, decide again, and append with expectedSeq ${facts.actualSeq}.`,
+    );
+    this.sessionId = facts.sessionId;
+    this.expectedSeq = facts.expectedSeq;
+    this.actualSeq = facts.actualSeq;
+  }
+}
+
+/** An append id was used before, in this session, for other events. */
+export class AppendIdReusedError extends TurnlogError {
+  readonly code = "APPEND_ID_REUSED";
+  readonly sessionId: string;
+  readonly appendId: string;
+  readonly firstSeq: number;
+  constructor(facts: {
+    sessionId: string;
+    appendId: string;
+    firstSeq: number;
+  }) {
+    super(
+      `Append id ${facts.appendId} already stands for other events of session ${facts.sessionId} (from seq ${facts.firstSeq}). ` +
+        `Use a new append id for new events; re-send the same events to retry.`,
+    );
+    this.sessionId = facts.sessionId;
+    this.appendId = facts.appendId;
+    this.firstSeq = facts.firstSeq;
+  }
+}
+
+/** The connection was lost while an append was in flight and the deadline passed: it may or may not be stored. */
+export class AppendOutcomeUnknownError extends TurnlogError {
+  readonly code = "APPEND_OUTCOME_UNKNOWN";
+  override readonly retryable = true;
+  readonly sessionId: string;
+  readonly appendId: string;
+  constructor(facts: { sessionId: string; appendId: string; cause: unknown }) {
+    super(
+      `The database did not confirm append ${facts.appendId} to session ${facts.sessionId} before the deadline. ` +
+        `It may be stored. Re-send the same events with the same append id: that never stores them twice.`,
+      { cause: facts.cause },
+    );
+    this.sessionId = facts.sessionId;
+    this.appendId = facts.appendId;
+  }
+}
+
+/** The writer's epoch is over: another writer took the session. */
+export class WriterFencedError extends TurnlogError {
+  readonly code = "WRITER_FENCED";
+  readonly sessionId: string;
+  readonly epoch: number;
+  constructor(facts: { sessionId: string; epoch: number }) {
+    super(
+      `Session ${facts.sessionId} was taken over: its writer epoch is now ${facts.epoch}. Open it again to go on.`,
+    );
+    this.sessionId = facts.sessionId;
+    this.epoch = facts.epoch;
+  }
+}
+
+/** The session row is locked by another transaction for longer than the server's lock timeout. */
+export class SessionBusyError extends TurnlogError {
+  readonly code = "SESSION_BUSY";
+  override readonly retryable = true;
+  readonly sessionId: string;
+  constructor(facts: { sessionId: string; cause?: unknown }) {
+    super(
+      `Session ${facts.sessionId} is locked by another transaction. Nothing was stored; retry with the same append id.`,
+      {
+        cause: facts.cause,
+      },
+    );
+    this.sessionId = facts.sessionId;
+  }
+}
+
+/** No session has this id. */
+export class SessionNotFoundError extends TurnlogError {
+  readonly code = "SESSION_NOT_FOUND";
+  readonly sessionId: string;
+  constructor(facts: { sessionId: string }) {
+    super(
+      `There is no session ${facts.sessionId}. List the stored ones with: turnlog sessions`,
+    );
+    this.sessionId = facts.sessionId;
+  }
+}
+
+/** The session was deleted; its id can only be used again on purpose, or the caller knew an earlier session of that id. */
+export class SessionDeletedError extends TurnlogError {
+  readonly code = "SESSION_DELETED";
+  readonly sessionId: string;
+  constructor(facts: { sessionId: string }) {
+    super(
+      `Session ${facts.sessionId} was deleted. Use another id, or append with expectedSeq 0 and recreate: true.`,
+    );
+    this.sessionId = facts.sessionId;
+  }
+}
+
+/** An event, header or id breaks a rule of the log. Nothing of its batch was stored. */
+export class EventInvalidError extends TurnlogError {
+  readonly code = "EVENT_INVALID";
+  /** Position in the batch; null when the header or the call itself is wrong. */
+  readonly index: number | null;
+  readonly seq: number | null;
+  readonly type: string | null;
+  /** Short stable name of the broken rule. */
+  readonly rule: string;
+  /** Where in the event: `data.message.id`; empty for the event itself. */
+  readonly path: string;
+  constructor(facts: {
+    index: number | null;
+    seq: number | null;
+    type: string | null;
+    rule: string;
+    path: string;
+    reason: string;
+  }) {
+    const where =
+      facts.index === null
+        ? ""
+        : `Event ${facts.index} of the batch${facts.type === null ? "" : ` (${facts.type})`}: `;
+    super(
+      `${where}${facts.path === "" ? "" : `${facts.path} `}${facts.reason}. Nothing was stored.`,
+    );
+    this.index = facts.index;
+    this.seq = facts.seq;
+    this.type = facts.type;
+    this.rule = facts.rule;
+    this.path = facts.path;
+  }
+}
+
+/** A required event type is not known to this version. */
+export class EventTypeUnknownError extends TurnlogError {
+  readonly code = "EVENT_TYPE_UNKNOWN";
+  readonly type: string;
+  readonly seq: number;
+  constructor(facts: { type: string; seq: number }) {
+    super(
+      `Event ${facts.seq} has the type ${JSON.stringify(facts.type)}, which this version does not know and which is not marked ignorable. ` +
+        `The log is intact; a newer version may read it.`,
+    );
+    this.type = facts.type;
+    this.seq = facts.seq;
+  }
+}
+
+/** A log of another format version or a retired shape: intact, but not for this version. */
+export class FormatUnsupportedError extends TurnlogError {
+  readonly code = "FORMAT_UNSUPPORTED";
+}
+
+/** A file or a stored row that can't be a session log. */
+export class LogCorruptError extends TurnlogError {
+  readonly code = "LOG_CORRUPT";
+}
+
+/** A file's session id is stored already, with other content. */
+export class ImportConflictError extends TurnlogError {
+  readonly code = "IMPORT_CONFLICT";
+  readonly sessionId: string;
+  constructor(facts: { sessionId: string; reason: string }) {
+    super(`session ${facts.sessionId} is stored already, ${facts.reason}`);
+    this.sessionId = facts.sessionId;
+  }
+}
+
+/** The session's state was written under newer rules than this client knows. */
+export class RulesOutdatedError extends TurnlogError {
+  readonly code = "RULES_OUTDATED";
+  readonly sessionId: string;
+  constructor(facts: { sessionId: string }) {
+    super(
+      `Session ${facts.sessionId} was last written under newer rules than this client knows. Upgrade turnlog to append to it.`,
+    );
+    this.sessionId = facts.sessionId;
+  }
+}
+
+/** No live build has this projection. */
+export class ProjectionUnknownError extends TurnlogError {
+  readonly code = "PROJECTION_UNKNOWN";
+  readonly projection: string;
+  constructor(facts: { projection: string; known: readonly string[] }) {
+    super(
+      `There is no live projection ${facts.projection}. Known: ${facts.known.join(", ") || "none (run: turnlog migrate)"}.`,
+    );
+    this.projection = facts.projection;
+  }
+}
+
+/** The projection gave up on this session until somebody looks. */
+export class ProjectionParkedError extends TurnlogError {
+  readonly code = "PROJECTION_PARKED";
+  readonly projection: string;
+  readonly sessionId: string;
+  readonly seq: number | null;
+  readonly errorCode: string;
+  constructor(facts: {
+    projection: string;
+    sessionId: string;
+    seq: number | null;
+    errorCode: string;
+  }) {
+    super(
+      `Projection ${facts.projection} is parked on session ${facts.sessionId}` +
+        `${facts.seq === null ? "" : ` at seq ${facts.seq}`} (${facts.errorCode}). The log itself is complete; see: turnlog status`,
+    );
+    this.projection = facts.projection;
+    this.sessionId = facts.sessionId;
+    this.seq = facts.seq;
+    this.errorCode = facts.errorCode;
+  }
+}
+
+/** `waitFor` ran out of time; the events are stored, the read tables are behind. */
+export class WaitTimeoutError extends TurnlogError {
+  readonly code = "WAIT_TIMEOUT";
+  override readonly retryable = true;
+  readonly sessionId: string;
+  readonly behind: readonly string[];
+  constructor(facts: {
+    sessionId: string;
+    seq: number;
+    timeoutMs: number;
+    behind: readonly string[];
+  }) {
+    super(
+      `After ${facts.timeoutMs} ms ${facts.behind.join(", ")} had not applied seq ${facts.seq} of session ${facts.sessionId}. ` +
+        `The events are stored. Is a projector running? See: turnlog status`,
+    );
+    this.sessionId = facts.sessionId;
+    this.behind = facts.behind;
+  }
+}
+
+/** The database has no Turnlog schema, or an older one. */
+export class SchemaOutdatedError extends TurnlogError {
+  readonly code = "SCHEMA_OUTDATED";
+  constructor(facts: { found: number | null; needed: number }) {
+    super(
+      facts.found === null
+        ? `The database has no Turnlog schema yet. Create it with: turnlog migrate`
+        : `The database has schema version ${facts.found}, this version needs ${facts.needed}. Upgrade it with: turnlog migrate`,
+    );
+  }
+}
+
+/** The database is of a newer Turnlog that no longer serves this client. */
+export class SchemaTooNewError extends TurnlogError {
+  readonly code = "SCHEMA_TOO_NEW";
+  constructor(facts: { found: number; supported: number }) {
+    super(
+      `The database asks for clients of schema version ${facts.found} or newer, this one is of version ${facts.supported}. Upgrade turnlog.`,
+    );
+  }
+}
+
+/** The database can't be reached, or refused us. */
+export class DatabaseUnavailableError extends TurnlogError {
+  readonly code = "DATABASE_UNAVAILABLE";
+  override readonly retryable = true;
+  constructor(reason: string, options?: { cause: unknown }) {
+    super(`The database is not available: ${reason}`, options);
+  }
+}
+
+/** The embedded Postgres can't run here. */
+export class EmbeddedUnavailableError extends TurnlogError {
+  readonly code = "EMBEDDED_UNAVAILABLE";
+  constructor(reason: string, options?: { cause: unknown }) {
+    super(
+      `${reason} Set TURNLOG_DATABASE_URL or --database-url to use your own Postgres.`,
+      options,
+    );
+  }
+}
+
+/** A setting is missing or malformed. */
+export class ConfigInvalidError extends TurnlogError {
+  readonly code = "CONFIG_INVALID";
+}
