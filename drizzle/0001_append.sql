@@ -1,0 +1,123 @@
+-- The write path in one statement: append_v1, the storage settings of the log, and the guard that keeps it
+-- append-only. A changed argument list is a new function (append_v2); old clients keep calling this one.
+
+alter table turnlog.sessions set (fillfactor = 50);
+--> statement-breakpoint
+create function turnlog.refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'turnlog.events is append-only' using errcode = 'restrict_violation';
+end $$;
+--> statement-breakpoint
+create trigger events_append_only before update or delete or truncate on turnlog.events
+for each statement execute function turnlog.refuse_change();
+--> statement-breakpoint
+-- Appends one batch to one session.
+--   _append_id, _append_digest   identity of the append, and what it stands for
+--   _expected_seq                number of events the caller saw; 0 creates the session
+--   _incarnation                 new session: its incarnation; else the one the caller knew, null = any
+--   _epoch, _hold_ms             the writer's epoch (null = not a writer) and for how long it stays alive
+--   _header, _tenant, _recreate  for a new session; _recreate allows the id of a deleted one
+--   _rules_version, _state       what the next append is checked against
+--   _event_count, _facts_end     events in the batch; offset after the last one that is not a delta (0 = none)
+--   _offsets ... _payloads       one line a row, joined by line feeds; an empty line is null
+-- Outcomes: appended, duplicate (first_seq and next_seq are the first result's), reused, missing, deleted,
+-- incarnation, fenced (epoch is the current one), rules, conflict (next_seq is the actual head).
+-- Checked in this order: append id, incarnation, epoch, rules, head. Nothing is written unless appended.
+-- Locks: the session row until commit. A second use of an append id at a matching head raises 23505 on
+-- events_session_id_append_id_idx; calling again then tells duplicate from reused.
+create function turnlog.append_v1(
+  _session_id text, _append_id uuid, _append_digest bytea, _expected_seq bigint,
+  _incarnation uuid, _epoch bigint, _hold_ms integer,
+  _header text, _tenant text, _recreate boolean,
+  _rules_version integer, _state text,
+  _event_count integer, _facts_end integer,
+  _offsets text, _counts text, _types text, _times text, _turns text, _steps text,
+  _ignorables text, _surface_ops text, _source_event_seqs text, _payloads text,
+  out outcome text, out first_seq bigint, out next_seq bigint, out incarnation uuid, out epoch bigint)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '5s'
+as $$
+declare
+  _session turnlog.sessions;
+  _stored record;
+begin
+  if _expected_seq = 0 then
+    insert into turnlog.sessions as s
+      (session_id, incarnation, head, facts_head, rules_version, state, header, tenant)
+    values
+      (_session_id, _incarnation, _event_count, _facts_end, _rules_version, _state, _header, _tenant)
+    on conflict (session_id) do update
+      set incarnation = excluded.incarnation, head = excluded.head, facts_head = excluded.facts_head,
+          writer_epoch = s.writer_epoch + 1, writer_until = null,
+          rules_version = excluded.rules_version, state = excluded.state, header = excluded.header,
+          tenant = excluded.tenant, created_at = now(), deleted_at = null
+      where _recreate and s.deleted_at is not null
+    returning s.incarnation, s.writer_epoch into incarnation, epoch;
+  else
+    update turnlog.sessions s
+    set head = s.head + _event_count,
+        facts_head = case when _facts_end > 0 then s.head + _facts_end else s.facts_head end,
+        writer_until = case when _epoch is null then s.writer_until
+                            else greatest(s.writer_until, clock_timestamp() + make_interval(secs => _hold_ms / 1000.0)) end,
+        rules_version = _rules_version,
+        state = _state
+    where s.session_id = _session_id
+      and s.head = _expected_seq
+      and s.deleted_at is null
+      and (_incarnation is null or s.incarnation = _incarnation)
+      and (_epoch is null or s.writer_epoch = _epoch)
+      and s.rules_version <= _rules_version
+    returning s.incarnation, s.writer_epoch into incarnation, epoch;
+  end if;
+
+  if found then
+    insert into turnlog.events
+      (session_id, seq, event_count, type, time_ms, turn, step, ignorable, surface_op, source_event_seqs, payload,
+       append_id, append_digest, append_events)
+    select _session_id, _expected_seq + r.ord_offset::bigint, r.event_count::integer, r.type, r.time_ms::bigint,
+           r.turn::bigint, r.step::bigint, r.ignorable is not null, r.surface_op, r.sources, r.payload,
+           case when r.n = 1 then _append_id end,
+           case when r.n = 1 then _append_digest end,
+           case when r.n = 1 then _event_count end
+    from unnest(
+      string_to_array(_offsets, E'\n'), string_to_array(_counts, E'\n'), string_to_array(_types, E'\n'),
+      string_to_array(_times, E'\n'), string_to_array(_turns, E'\n', ''), string_to_array(_steps, E'\n', ''),
+      string_to_array(_ignorables, E'\n', ''), string_to_array(_surface_ops, E'\n', ''),
+      string_to_array(_source_event_seqs, E'\n', ''), string_to_array(_payloads, E'\n'))
+      with ordinality as r (ord_offset, event_count, type, time_ms, turn, step, ignorable, surface_op, sources, payload, n);
+
+    insert into turnlog.outbox (session_id, first_seq, next_seq, incarnation, has_facts)
+    values (_session_id, _expected_seq, _expected_seq + _event_count, append_v1.incarnation, _facts_end > 0);
+
+    outcome := 'appended';
+    first_seq := _expected_seq;
+    next_seq := _expected_seq + _event_count;
+    return;
+  end if;
+
+  select e.seq, e.append_events, e.append_digest into _stored
+  from turnlog.events e
+  where e.session_id = _session_id and e.append_id = _append_id;
+  if found then
+    outcome := case when _stored.append_digest = _append_digest then 'duplicate' else 'reused' end;
+    first_seq := _stored.seq;
+    next_seq := _stored.seq + _stored.append_events;
+  end if;
+
+  select s.* into _session from turnlog.sessions s where s.session_id = _session_id;
+  incarnation := _session.incarnation;
+  epoch := _session.writer_epoch;
+  if outcome is not null then
+    return;
+  end if;
+
+  next_seq := coalesce(_session.head, 0);
+  outcome := case
+    when _session.session_id is null then 'missing'
+    when _session.deleted_at is not null then 'deleted'
+    when _expected_seq > 0 and _incarnation <> _session.incarnation then 'incarnation'
+    when _epoch <> _session.writer_epoch then 'fenced'
+    when _session.rules_version > _rules_version then 'rules'
+    else 'conflict' end;
+end $$;

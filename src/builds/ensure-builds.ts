@@ -1,0 +1,52 @@
+/** Gives each projection that has no build its first one. */
+import { sql } from "drizzle-orm";
+import type { Db, Tx } from "../db/connect.ts";
+import type { Projection } from "../projector/projection.ts";
+import { buildTables, buildViews } from "./build-ddl.ts";
+
+/**
+ * Makes a live build for each projection that has none, and marks every stored session as work for it, so that the
+ * ordinary path fills it. Returns the names of those projections. Several processes may call it at once.
+ * Locks: advisory (7486, 0) exclusively until the commit, as migrations do; then builds.
+ */
+export async function ensureBuilds(db: Db, projections: readonly Projection[]): Promise<readonly string[]> {
+  return db.transaction(async (tx) => {
+    await tx.rows({ text: "select pg_advisory_xact_lock(7486, 0)" });
+    const known = await tx.rows<{ projection: string }>({ text: "select projection from turnlog.builds" });
+    const missing = projections.filter(({ name }) => !known.some(({ projection }) => projection === name));
+    for (const projection of missing) await createBuild(tx, projection);
+    if (missing.length > 0) await markAllSessions(tx);
+    return missing.map(({ name }) => name);
+  });
+}
+
+async function createBuild(tx: Tx, projection: Projection): Promise<void> {
+  const [row] = await tx.rows<{ number: number }>(
+    {
+      text: `
+        insert into turnlog.builds (number, projection, version, status, live_at)
+        select coalesce(max(number), 0) + 1, $1, $2, 'live', now()
+        from turnlog.builds
+        returning number`,
+    },
+    [projection.name, projection.version],
+  );
+  if (row === undefined) throw new Error("a build got no number");
+  for (const statement of buildTables(projection, row.number)) await tx.orm.execute(statement);
+  for (const statement of buildViews(projection, row.number)) await tx.orm.execute(statement);
+}
+
+/** Locks: lock rows, then work, by session id. */
+async function markAllSessions(tx: Tx): Promise<void> {
+  await tx.orm.execute(sql`
+    insert into turnlog.projection_sessions (session_id)
+    select session_id from turnlog.sessions order by session_id
+    on conflict (session_id) do nothing`);
+  await tx.orm.execute(sql`
+    insert into turnlog.work as w (session_id, next_seq, ring_at, claimed_until)
+    select session_id, facts_head, clock_timestamp(), clock_timestamp()
+    from turnlog.sessions
+    where facts_head > 0 and deleted_at is null
+    order by session_id
+    on conflict (session_id) do update set next_seq = greatest(w.next_seq, excluded.next_seq)`);
+}

@@ -1,0 +1,87 @@
+/** Settings: one schema, the environment read in one place, everything malformed named at the start. */
+import { z } from "zod";
+import { ConfigInvalidError } from "./errors.ts";
+
+const count = z.coerce.number().int();
+
+const schema = z.object({
+  /** `postgres://…`; without it the embedded Postgres is used. */
+  TURNLOG_DATABASE_URL: z
+    .string()
+    .refine(
+      isPostgresUrl,
+      "must be postgres://user:password@host:port/database",
+    )
+    .optional(),
+  /** Where the embedded Postgres keeps its data. */
+  TURNLOG_DATA_DIR: z.string().min(1).default(".turnlog"),
+  /** Connections of one process, at most. */
+  TURNLOG_POOL_SIZE: count.min(2).max(1_000).default(10),
+  /** Sessions one projector process folds at the same time. */
+  TURNLOG_PROJECTOR_CONCURRENCY: count.min(1).max(100).default(4),
+  /** Set to `off` behind a pooler that can't keep named statements. */
+  TURNLOG_PREPARED_STATEMENTS: z.enum(["on", "off"]).default("on"),
+  /** Least severe log line that is written: debug, info, warn, error or silent. */
+  TURNLOG_LOG_LEVEL: z
+    .enum(["debug", "info", "warn", "error", "silent"])
+    .default("info"),
+});
+
+export interface Config {
+  readonly databaseUrl: string | null;
+  readonly dataDirectory: string;
+  readonly poolSize: number;
+  readonly projectorConcurrency: number;
+  readonly preparedStatements: boolean;
+  readonly logLevel: z.infer<typeof schema>["TURNLOG_LOG_LEVEL"];
+}
+
+/**
+ * Reads the settings; `overrides` (command-line options) win over the environment.
+ * @throws ConfigInvalidError naming each variable that is wrong.
+ */
+export function readConfig(
+  overrides: { readonly databaseUrl?: string | undefined } = {},
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Config {
+  const given = {
+    ...withoutEmpty(environment),
+    ...withoutEmpty({ TURNLOG_DATABASE_URL: overrides.databaseUrl }),
+  };
+  const parsed = schema.safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(
+      (issue) => `${issue.path.join(".")}: ${issue.message}`,
+    );
+    throw new ConfigInvalidError(
+      `${problems.join("; ")}. See the README's list of settings.`,
+    );
+  }
+  const value = parsed.data;
+  return Object.freeze({
+    databaseUrl: value.TURNLOG_DATABASE_URL ?? null,
+    dataDirectory: value.TURNLOG_DATA_DIR,
+    poolSize: value.TURNLOG_POOL_SIZE,
+    projectorConcurrency: value.TURNLOG_PROJECTOR_CONCURRENCY,
+    preparedStatements: value.TURNLOG_PREPARED_STATEMENTS === "on",
+    logLevel: value.TURNLOG_LOG_LEVEL,
+  });
+}
+
+function withoutEmpty(
+  values: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([, value]) => value !== undefined && value !== "",
+    ),
+  );
+}
+
+function isPostgresUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname } = new URL(value);
+  return (
+    (protocol === "postgres:" || protocol === "postgresql:") && hostname !== ""
+  );
+}

@@ -1,0 +1,147 @@
+/** The connection to Postgres: a pool, statements, transactions and notifications, with typed failures. */
+import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
+import pg from "pg";
+import { toTurnlogError } from "./pg-errors.ts";
+
+/** One statement. A `name` makes it a prepared one, planned once a connection. */
+export interface Statement {
+  readonly text: string;
+  readonly name?: string;
+}
+
+/** Where statements run: on any free connection, or inside a transaction. */
+export interface Queryable {
+  /** Runs one statement and returns its rows; int8 columns are numbers. */
+  rows<Row extends object>(
+    statement: Statement,
+    values?: readonly unknown[],
+  ): Promise<Row[]>;
+}
+
+/** An open transaction (READ COMMITTED), and drizzle inside it. */
+export interface Tx extends Queryable {
+  readonly orm: NodePgDatabase;
+}
+
+export interface Db extends Queryable, AsyncDisposable {
+  readonly orm: NodePgDatabase;
+  /** Runs `work` in a transaction on one connection; an error rolls it back and is rethrown typed. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** A connection of its own, outside the pool. */
+  dedicated(): Promise<pg.Client>;
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  readonly databaseUrl: string;
+  /** Connections at most. */
+  readonly poolSize: number;
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  /** False behind a pooler that can't keep named statements. */
+  readonly preparedStatements: boolean;
+  /** How long a caller waits for a free connection, in ms. */
+  readonly connectTimeoutMs?: number;
+}
+
+const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
+const OID_INT8 = 20;
+
+/** Makes the pool. It connects at the first statement, so nothing fails here. */
+export function connect(options: ConnectOptions): Db {
+  const settings: pg.ClientConfig = {
+    connectionString: options.databaseUrl,
+    application_name: options.applicationName,
+    connectionTimeoutMillis:
+      options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser: parserOf },
+  };
+  const pool = new pg.Pool({ ...settings, max: options.poolSize });
+  // Without a listener a connection that dies while idle would end the process; the pool replaces it by itself.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  const runner = { prepared: options.preparedStatements };
+  return {
+    orm: drizzle(pool),
+    rows: (statement, values) => run(pool, runner, statement, values),
+    transaction: (work) => inTransaction(pool, runner, work),
+    dedicated: () => connectDedicated(settings),
+    close: () => pool.end(),
+    [Symbol.asyncDispose]: () => pool.end(),
+  };
+}
+
+async function run<Row extends object>(
+  on: pg.Pool | pg.PoolClient,
+  runner: { readonly prepared: boolean },
+  statement: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const query = runner.prepared
+    ? { ...statement, values: [...values] }
+    : { text: statement.text, values: [...values] };
+  try {
+    return (await on.query<Row>(query)).rows;
+  } catch (error) {
+    throw toTurnlogError(error);
+  }
+}
+
+async function inTransaction<T>(
+  pool: pg.Pool,
+  runner: { readonly prepared: boolean },
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw toTurnlogError(error);
+  });
+  let broken: Error | undefined;
+  try {
+    await client.query("begin");
+    const result = await work({
+      get orm() {
+        return drizzle(client);
+      },
+      rows: (statement, values) => run(client, runner, statement, values),
+    });
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    broken = await client.query("rollback").then(
+      () => undefined,
+      (lost: unknown) =>
+        lost instanceof Error ? lost : new Error(String(lost)),
+    );
+    throw toTurnlogError(error);
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function connectDedicated(settings: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client(settings);
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+  } catch (error) {
+    throw toTurnlogError(error);
+  }
+  return client;
+}
+
+/** The driver gives int8 as text; everything we keep in one (seqs, times, counts) is a safe integer. */
+function parserOf(
+  oid: number,
+  format?: "text" | "binary",
+): (value: string) => unknown {
+  if (oid === OID_INT8 && format !== "binary") return safeInteger;
+  return pg.types.getTypeParser(oid, format === "binary" ? "text" : format);
+}
+
+function safeInteger(value: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number))
+    throw new RangeError(`${value} does not fit a safe integer`);
+  return number;
+}

@@ -1,0 +1,158 @@
+/** Checks one event's envelope and shape, and takes its data over (spec 1.1, 1.2, 1.4). */
+import { parseSurfaceOp, type SurfaceOp } from "./surface.ts";
+import type { NewEvent } from "./event.ts";
+import { detachJson, NotLosslessError } from "./lossless-json.ts";
+import { isSeq, type JsonValue } from "./json.ts";
+import { checkMessageShape } from "./message-shapes.ts";
+import { RuleViolation } from "./rule-violation.ts";
+import { isRetiredType, isStorageTag, isSurfaceType } from "./vocabulary.ts";
+
+/** An event that may be stored: detached from the caller, every rule of its own checked. */
+export interface CheckedEvent {
+  readonly type: string;
+  /** Null where the caller leaves it to the store. */
+  readonly time: number | null;
+  readonly data: JsonValue;
+  readonly ignorable: boolean;
+  readonly surfaceOp: SurfaceOp | null;
+  readonly sourceEventSeqs: readonly number[] | null;
+}
+
+const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
+  "type",
+  "seq",
+  "time",
+  "data",
+  "ignorable",
+  "surfaceOp",
+  "sourceEventSeqs",
+]);
+
+/**
+ * Checks an event that is to become number `seq` of its session.
+ * @throws RuleViolation naming the rule and the path.
+ */
+export function checkEvent(event: NewEvent, seq: number): CheckedEvent {
+  for (const key of Object.keys(event)) {
+    if (!ENVELOPE_KEYS.has(key))
+      fail("envelope-keys", key, "is not a key of an event");
+  }
+  const { type, time } = event;
+  checkType(type);
+  if (event.seq !== undefined && event.seq !== seq)
+    fail("seq", "seq", `is ${event.seq}, but the event gets seq ${seq}`);
+  if (time !== undefined && !Number.isSafeInteger(time))
+    fail("time", "time", "must be a safe integer of epoch ms");
+  if ("ignorable" in event && event.ignorable !== true)
+    fail("ignorable", "ignorable", "must be true or absent");
+  if (!Object.hasOwn(event, "data")) fail("data", "data", "must be present");
+  const data = detach(event.data, "data");
+  const surface = checkSurface(event, seq);
+  checkMessageShape(type, data);
+  checkRetired(type, data);
+  return {
+    type,
+    time: time ?? null,
+    data,
+    ignorable: event.ignorable === true,
+    ...surface,
+  };
+}
+
+function checkType(type: string): void {
+  if (typeof type !== "string" || type === "")
+    fail("type", "type", "must be a non-empty string");
+  // A line feed separates rows on their way to the database; a NUL can't be stored in text.
+  if (/[\p{Cc}]/u.test(type) || !type.isWellFormed())
+    fail("type", "type", "must not hold control characters");
+  if (isStorageTag(type))
+    fail(
+      "type",
+      "type",
+      `is ${type}, which names packed rows and never an event`,
+    );
+}
+
+function checkRetired(type: string, data: JsonValue): void {
+  if (isRetiredType(type))
+    fail("retired-type", "type", `is ${type}, which is retired`);
+  if (
+    type === "request/header" &&
+    Object.entries(data ?? {}).some(
+      ([key, v]) => key === "reason" && v === "fallback",
+    )
+  )
+    fail("retired-type", "data.reason", 'is "fallback", which is retired');
+}
+
+type SurfaceMetadata = Pick<CheckedEvent, "surfaceOp" | "sourceEventSeqs">;
+
+function checkSurface(event: NewEvent, seq: number): SurfaceMetadata {
+  if (!isSurfaceType(event.type)) {
+    if (event.surfaceOp !== undefined)
+      fail(
+        "surface-op-forbidden",
+        "surfaceOp",
+        `must be absent on ${event.type}`,
+      );
+    if (event.sourceEventSeqs !== undefined)
+      fail(
+        "surface-op-forbidden",
+        "sourceEventSeqs",
+        `must be absent on ${event.type}`,
+      );
+    return { surfaceOp: null, sourceEventSeqs: null };
+  }
+  if (event.surfaceOp === undefined)
+    fail("surface-op-missing", "surfaceOp", `must be present on ${event.type}`);
+  const surfaceOp = parseSurfaceOp(detach(event.surfaceOp, "surfaceOp"));
+  if (surfaceOp === null)
+    return fail(
+      "surface-op",
+      "surfaceOp",
+      'must be "append" or exactly { op: "replace", start, end } with seqs',
+    );
+  return { surfaceOp, sourceEventSeqs: checkSources(event, seq) };
+}
+
+function checkSources(event: NewEvent, seq: number): readonly number[] | null {
+  if (event.sourceEventSeqs === undefined) return null;
+  const sources = detach(event.sourceEventSeqs, "sourceEventSeqs");
+  if (!Array.isArray(sources))
+    return fail("sources", "sourceEventSeqs", "must be an array");
+  if (sources.length === 0 && event.type !== "assistant/message")
+    fail(
+      "sources",
+      "sourceEventSeqs",
+      "may be empty on assistant/message only",
+    );
+  const seen = new Set<number>();
+  for (const [at, source] of sources.entries()) {
+    const path = `sourceEventSeqs[${at}]`;
+    if (!isSeq(source))
+      return fail("sources", path, "must be a non-negative safe integer");
+    if (seen.has(source)) fail("sources", path, `repeats ${source}`);
+    if (source >= seq)
+      fail(
+        "sources",
+        path,
+        `is ${source}, but must be below the event's own seq ${seq}`,
+      );
+    seen.add(source);
+  }
+  return [...seen];
+}
+
+function detach(value: unknown, at: string): JsonValue {
+  try {
+    return detachJson(value);
+  } catch (error) {
+    if (error instanceof NotLosslessError)
+      return fail("lossless-json", `${at}${error.path}`, error.reason);
+    throw error;
+  }
+}
+
+function fail(rule: string, path: string, reason: string): never {
+  throw new RuleViolation(rule, path, reason);
+}

@@ -1,0 +1,97 @@
+/** Checkpoints: saved with the rows they vouch for, and only where nothing moved them in between. */
+import type { Queryable } from "../db/connect.ts";
+import type { SessionId } from "../events/ids.ts";
+import type { OpenBuild } from "./open-session.ts";
+
+/** A build's checkpoint moved under us: an erasure came between. The transaction must be given up. */
+export class CheckpointMovedError extends Error {}
+
+export interface Progress {
+  readonly build: OpenBuild;
+  readonly nextSeq: number;
+  readonly state: string;
+}
+
+/** Compare-and-set on next seq, incarnation and redaction generation of each build. Locks: the checkpoints. */
+export async function saveCheckpoints(
+  db: Queryable,
+  sessionId: SessionId,
+  progress: readonly Progress[],
+): Promise<void> {
+  const saved = await db.rows(
+    {
+      name: "turnlog_save_checkpoints",
+      text: `
+        update turnlog.checkpoints c
+        set next_seq = n.next_seq, state = n.state, incarnation = n.incarnation,
+            redaction_generation = n.redaction_generation,
+            attempts = 0, next_at = null, error_code = null, error_seq = null
+        from unnest($2::integer[], $3::bigint[], $4::bigint[], $5::text[], $6::uuid[], $7::uuid[], $8::integer[], $9::integer[])
+          as n (build, old_next_seq, next_seq, state, old_incarnation, incarnation, old_redaction_generation, redaction_generation)
+        where c.session_id = $1
+          and c.build = n.build
+          and c.next_seq = n.old_next_seq
+          and c.incarnation = n.old_incarnation
+          and c.redaction_generation = n.old_redaction_generation
+        returning c.build`,
+    },
+    [
+      sessionId,
+      progress.map(({ build }) => build.build),
+      progress.map(({ build }) => build.next_seq),
+      progress.map(({ nextSeq }) => nextSeq),
+      progress.map(({ state }) => state),
+      progress.map(({ build }) => build.checkpoint_incarnation),
+      progress.map(({ build }) => build.incarnation),
+      progress.map(({ build }) => build.checkpoint_redaction_generation),
+      progress.map(({ build }) => build.redaction_generation),
+    ],
+  );
+  if (saved.length !== progress.length)
+    throw new CheckpointMovedError(
+      "a checkpoint moved while its session was folded",
+    );
+}
+
+/** Failures of one build at one session before it is parked, and the pauses between them. */
+const MAX_ATTEMPTS = 8;
+
+/** Notes a failure, without any content: the fold is tried again after 2, 4, 8 … seconds, then parked. */
+export async function recordFailure(
+  db: Queryable,
+  sessionId: SessionId,
+  failure: {
+    readonly build: number;
+    readonly seq: number;
+    readonly errorCode: string;
+  },
+): Promise<void> {
+  await db.rows(
+    {
+      name: "turnlog_record_failure",
+      text: `
+        update turnlog.checkpoints c
+        set attempts = c.attempts + 1, error_code = $3, error_seq = $4,
+            next_at = case when c.attempts + 1 < $5 then clock_timestamp() + make_interval(secs => 2 ^ (c.attempts + 1)) end,
+            parked_at = case when c.attempts + 1 >= $5 then clock_timestamp() end
+        where c.session_id = $1 and c.build = $2`,
+    },
+    [sessionId, failure.build, failure.errorCode, failure.seq, MAX_ATTEMPTS],
+  );
+}
+
+/** After the commit: takes the session off the work list when nothing is left. True when work came meanwhile. */
+export async function acknowledge(
+  db: Queryable,
+  sessionId: SessionId,
+  seenSeq: number,
+): Promise<boolean> {
+  const [row] = await db.rows<{ again: boolean }>(
+    {
+      name: "turnlog_acknowledge_v1",
+      text: "select again from turnlog.acknowledge_v1($1, $2) as again",
+    },
+    [sessionId, seenSeq],
+  );
+  return row?.again ?? false;
+}

@@ -1,0 +1,101 @@
+/** The queue without further services: a loop that claims sessions from the work table. */
+import type { Db } from "../../db/connect.ts";
+import { listen, type Listener } from "../../db/listen.ts";
+import { Wake } from "../../db/wake.ts";
+import { SessionId } from "../../events/ids.ts";
+import type { Queue, SessionHandler } from "../queue.ts";
+import { claimSessions, releaseSessions } from "./claim.ts";
+
+/** A claimer that died gives its sessions up after this; a healthy one is done long before. */
+const CLAIM_MS = 30_000;
+/** Where no notification comes, the table is looked at this often. */
+const POLL_MS = 250;
+
+/**
+ * @param onError told when the table can't be read; the loop goes on
+ */
+export function createPostgresQueue(
+  db: Db,
+  onError: (error: unknown) => void = () => undefined,
+): Queue {
+  const stop = new AbortController();
+  const running: Promise<void>[] = [];
+  const listeners: Listener[] = [];
+  const wake = new Wake();
+  const close = async (): Promise<void> => {
+    stop.abort();
+    wake.ring();
+    await Promise.all([
+      ...running,
+      ...listeners.map((listener) => listener.close()),
+    ]);
+  };
+  return {
+    ring: (sessionIds) =>
+      sessionIds.length === 0
+        ? Promise.resolve()
+        : releaseSessions(db, sessionIds),
+    run(handler, { concurrency }) {
+      listeners.push(listen(db, "turnlog_work", wake.ring));
+      running.push(
+        claimLoop({
+          db,
+          handler,
+          concurrency,
+          wake,
+          onError,
+          signal: stop.signal,
+        }),
+      );
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+interface ClaimLoop {
+  readonly db: Db;
+  readonly handler: SessionHandler;
+  readonly concurrency: number;
+  readonly wake: Wake;
+  readonly onError: (error: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+async function claimLoop(loop: ClaimLoop): Promise<void> {
+  const inHand = new Set<Promise<void>>();
+  while (!loop.signal.aborted) {
+    const free = loop.concurrency - inHand.size;
+    const claimed = free === 0 ? [] : await claimOrNone(loop, free);
+    for (const sessionId of claimed) {
+      const job = handle(loop, SessionId(sessionId)).finally(() => {
+        inHand.delete(job);
+        loop.wake.ring();
+      });
+      inHand.add(job);
+    }
+    if (claimed.length === 0 || inHand.size === loop.concurrency)
+      await loop.wake.wait(POLL_MS);
+  }
+  await Promise.all(inHand);
+}
+
+async function claimOrNone(
+  loop: ClaimLoop,
+  limit: number,
+): Promise<readonly string[]> {
+  try {
+    return await claimSessions(loop.db, limit, CLAIM_MS);
+  } catch (error) {
+    loop.onError(error);
+    return [];
+  }
+}
+
+async function handle(loop: ClaimLoop, sessionId: SessionId): Promise<void> {
+  try {
+    await loop.handler(sessionId);
+  } catch (error) {
+    loop.onError(error);
+  }
+}
