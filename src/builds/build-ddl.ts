@@ -5,13 +5,22 @@ import { buildSchema } from "../projector/open-session.ts";
 import type { Projection } from "../projector/projection.ts";
 
 /** Statements that create the schema and the tables of a build, in order. */
-export function buildTables(projection: Projection, build: number): readonly SQL[] {
+export function buildTables(
+  projection: Projection,
+  build: number,
+): readonly SQL[] {
   const schema = sql.identifier(buildSchema(build));
-  return [sql`create schema ${schema}`, ...projection.tables.flatMap((table) => tableStatements(schema, table))];
+  return [
+    sql`create schema ${schema}`,
+    ...projection.tables.flatMap((table) => tableStatements(schema, table)),
+  ];
 }
 
 /** Statements that point the read views of a projection at a build. */
-export function buildViews(projection: Projection, build: number): readonly SQL[] {
+export function buildViews(
+  projection: Projection,
+  build: number,
+): readonly SQL[] {
   const table = (name: string): string => `${buildSchema(build)}.${name}`;
   return projection.views.map(
     (view) =>
@@ -29,16 +38,24 @@ function tableStatements(schema: Identifier, table: PgTable): readonly SQL[] {
       sql`${sql.identifier(column.name)} ${sql.raw(column.getSQLType())}${column.notNull ? sql` not null` : sql``}`,
   );
   const keys = config.primaryKeys.map(
-    (key) => sql`constraint ${sql.identifier(key.getName())} primary key (${names(key.columns)})`,
+    (key) =>
+      sql`constraint ${sql.identifier(key.getName())} primary key (${names(key.columns)})`,
   );
   const indexes = config.indexes.map(({ config: index }) => {
-    const indexed = index.columns.flatMap((column) => ("name" in column ? [column] : []));
+    const indexed = index.columns.flatMap((column) =>
+      "name" in column ? [column] : [],
+    );
     return sql`create index ${sql.identifier(index.name ?? config.name)} on ${name} (${names(indexed)})`;
   });
-  return [sql`create table ${name} (${sql.join([...columns, ...keys], sql`, `)})`, ...indexes];
+  return [
+    sql`create table ${name} (${sql.join([...columns, ...keys], sql`, `)})`,
+    ...indexes,
+  ];
 }
 
-function names(columns: readonly { readonly name?: string | undefined }[]): SQL {
+function names(
+  columns: readonly { readonly name?: string | undefined }[],
+): SQL {
   return sql.join(
     columns.map((column) => sql`${sql.identifier(column.name ?? "")}`),
     sql`, `,

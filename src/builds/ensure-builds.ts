@@ -9,11 +9,18 @@ import { buildTables, buildViews } from "./build-ddl.ts";
  * ordinary path fills it. Returns the names of those projections. Several processes may call it at once.
  * Locks: advisory (7486, 0) exclusively until the commit, as migrations do; then builds.
  */
-export async function ensureBuilds(db: Db, projections: readonly Projection[]): Promise<readonly string[]> {
+export async function ensureBuilds(
+  db: Db,
+  projections: readonly Projection[],
+): Promise<readonly string[]> {
   return db.transaction(async (tx) => {
     await tx.rows({ text: "select pg_advisory_xact_lock(7486, 0)" });
-    const known = await tx.rows<{ projection: string }>({ text: "select projection from turnlog.builds" });
-    const missing = projections.filter(({ name }) => !known.some(({ projection }) => projection === name));
+    const known = await tx.rows<{ projection: string }>({
+      text: "select projection from turnlog.builds",
+    });
+    const missing = projections.filter(
+      ({ name }) => !known.some(({ projection }) => projection === name),
+    );
     for (const projection of missing) await createBuild(tx, projection);
     if (missing.length > 0) await markAllSessions(tx);
     return missing.map(({ name }) => name);
@@ -32,8 +39,10 @@ async function createBuild(tx: Tx, projection: Projection): Promise<void> {
     [projection.name, projection.version],
   );
   if (row === undefined) throw new Error("a build got no number");
-  for (const statement of buildTables(projection, row.number)) await tx.orm.execute(statement);
-  for (const statement of buildViews(projection, row.number)) await tx.orm.execute(statement);
+  for (const statement of buildTables(projection, row.number))
+    await tx.orm.execute(statement);
+  for (const statement of buildViews(projection, row.number))
+    await tx.orm.execute(statement);
 }
 
 /** Locks: lock rows, then work, by session id. */

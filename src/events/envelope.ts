@@ -2,7 +2,7 @@
 import { parseSurfaceOp, type SurfaceOp } from "./surface.ts";
 import type { NewEvent } from "./event.ts";
 import { detachJson, NotLosslessError } from "./lossless-json.ts";
-import { isSeq, type JsonValue } from "./json.ts";
+import { isJsonArray, isSeq, type JsonValue } from "./json.ts";
 import { checkMessageShape } from "./message-shapes.ts";
 import { RuleViolation } from "./rule-violation.ts";
 import { isRetiredType, isStorageTag, isSurfaceType } from "./vocabulary.ts";
@@ -28,42 +28,37 @@ const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
   "sourceEventSeqs",
 ]);
 
+/** An event before anything is known of it. */
+export type UncheckedEvent = { readonly [K in keyof NewEvent]?: unknown };
+
 /**
  * Checks an event that is to become number `seq` of its session.
  * @throws RuleViolation naming the rule and the path.
  */
-export function checkEvent(event: NewEvent, seq: number): CheckedEvent {
+export function checkEvent(event: UncheckedEvent, seq: number): CheckedEvent {
   for (const key of Object.keys(event)) {
     if (!ENVELOPE_KEYS.has(key))
       fail("envelope-keys", key, "is not a key of an event");
   }
-  const { type, time } = event;
-  checkType(type);
+  const type = checkType(event.type);
   if (event.seq !== undefined && event.seq !== seq)
-    fail("seq", "seq", `is ${event.seq}, but the event gets seq ${seq}`);
-  if (time !== undefined && !Number.isSafeInteger(time))
-    fail("time", "time", "must be a safe integer of epoch ms");
-  if ("ignorable" in event && event.ignorable !== true)
+    fail("seq", "seq", `is ${String(event.seq)}, but seq ${seq} comes next`);
+  const time = checkTime(event.time);
+  if (event.ignorable !== undefined && event.ignorable !== true)
     fail("ignorable", "ignorable", "must be true or absent");
   if (!Object.hasOwn(event, "data")) fail("data", "data", "must be present");
   const data = detach(event.data, "data");
-  const surface = checkSurface(event, seq);
+  const surface = checkSurface(type, event, seq);
   checkMessageShape(type, data);
   checkRetired(type, data);
-  return {
-    type,
-    time: time ?? null,
-    data,
-    ignorable: event.ignorable === true,
-    ...surface,
-  };
+  return { type, time, data, ignorable: event.ignorable === true, ...surface };
 }
 
-function checkType(type: string): void {
+function checkType(type: unknown): string {
   if (typeof type !== "string" || type === "")
-    fail("type", "type", "must be a non-empty string");
+    return fail("type", "type", "must be a non-empty string");
   // A line feed separates rows on their way to the database; a NUL can't be stored in text.
-  if (/[\p{Cc}]/u.test(type) || !type.isWellFormed())
+  if (/\p{Cc}/u.test(type) || !type.isWellFormed())
     fail("type", "type", "must not hold control characters");
   if (isStorageTag(type))
     fail(
@@ -71,6 +66,18 @@ function checkType(type: string): void {
       "type",
       `is ${type}, which names packed rows and never an event`,
     );
+  return type;
+}
+
+function checkTime(time: unknown): number | null {
+  if (time === undefined) return null;
+  if (
+    typeof time !== "number" ||
+    !Number.isSafeInteger(time) ||
+    Object.is(time, -0)
+  )
+    return fail("time", "time", "must be a safe integer of epoch ms");
+  return time;
 }
 
 function checkRetired(type: string, data: JsonValue): void {
@@ -87,40 +94,48 @@ function checkRetired(type: string, data: JsonValue): void {
 
 type SurfaceMetadata = Pick<CheckedEvent, "surfaceOp" | "sourceEventSeqs">;
 
-function checkSurface(event: NewEvent, seq: number): SurfaceMetadata {
-  if (!isSurfaceType(event.type)) {
-    if (event.surfaceOp !== undefined)
-      fail(
-        "surface-op-forbidden",
-        "surfaceOp",
-        `must be absent on ${event.type}`,
-      );
-    if (event.sourceEventSeqs !== undefined)
+function checkSurface(
+  type: string,
+  event: UncheckedEvent,
+  seq: number,
+): SurfaceMetadata {
+  const { surfaceOp, sourceEventSeqs } = event;
+  if (!isSurfaceType(type)) {
+    if (surfaceOp !== undefined)
+      fail("surface-op-forbidden", "surfaceOp", `must be absent on ${type}`);
+    if (sourceEventSeqs !== undefined)
       fail(
         "surface-op-forbidden",
         "sourceEventSeqs",
-        `must be absent on ${event.type}`,
+        `must be absent on ${type}`,
       );
     return { surfaceOp: null, sourceEventSeqs: null };
   }
-  if (event.surfaceOp === undefined)
-    fail("surface-op-missing", "surfaceOp", `must be present on ${event.type}`);
-  const surfaceOp = parseSurfaceOp(detach(event.surfaceOp, "surfaceOp"));
-  if (surfaceOp === null)
+  if (surfaceOp === undefined)
+    fail("surface-op-missing", "surfaceOp", `must be present on ${type}`);
+  const parsed = parseSurfaceOp(detach(surfaceOp, "surfaceOp"));
+  if (parsed === null)
     return fail(
       "surface-op",
       "surfaceOp",
       'must be "append" or exactly { op: "replace", start, end } with seqs',
     );
-  return { surfaceOp, sourceEventSeqs: checkSources(event, seq) };
+  return {
+    surfaceOp: parsed,
+    sourceEventSeqs: checkSources(type, sourceEventSeqs, seq),
+  };
 }
 
-function checkSources(event: NewEvent, seq: number): readonly number[] | null {
-  if (event.sourceEventSeqs === undefined) return null;
-  const sources = detach(event.sourceEventSeqs, "sourceEventSeqs");
-  if (!Array.isArray(sources))
+function checkSources(
+  type: string,
+  given: unknown,
+  seq: number,
+): readonly number[] | null {
+  if (given === undefined) return null;
+  const sources = detach(given, "sourceEventSeqs");
+  if (!isJsonArray(sources))
     return fail("sources", "sourceEventSeqs", "must be an array");
-  if (sources.length === 0 && event.type !== "assistant/message")
+  if (sources.length === 0 && type !== "assistant/message")
     fail(
       "sources",
       "sourceEventSeqs",

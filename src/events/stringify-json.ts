@@ -1,8 +1,8 @@
 /** JSON text of a value, however deep: the engine's own serialiser recurses and overflows at some thousand levels. */
-import { isJsonArray, type JsonValue } from "./json.ts";
+import type { JsonValue } from "./json.ts";
 
-/** The same text as `JSON.stringify(value)`, also for values nested too deep for it. */
-export function stringifyJson(value: JsonValue): string {
+/** The same text as `JSON.stringify(value)`, also for values nested too deep for it. The value must be JSON. */
+export function stringifyJson(value: JsonValue | object): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
@@ -13,9 +13,9 @@ export function stringifyJson(value: JsonValue): string {
 }
 
 /** What is still to be written, last first: text as it is, or a value to be opened. */
-type Part = { readonly text: string } | { readonly value: JsonValue };
+type Part = { readonly text: string } | { readonly value: unknown };
 
-function stringifyIteratively(root: JsonValue): string {
+function stringifyIteratively(root: JsonValue | object): string {
   const out: string[] = [];
   const pending: Part[] = [{ value: root }];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
@@ -27,9 +27,9 @@ function stringifyIteratively(root: JsonValue): string {
 }
 
 /** The parts of one level, in order. */
-function opened(value: JsonValue): Part[] {
-  if (isJsonArray(value)) {
-    const items = value.flatMap((item, at): Part[] => [
+function opened(value: unknown): Part[] {
+  if (Array.isArray(value)) {
+    const items = value.flatMap((item: unknown, at): Part[] => [
       { text: at === 0 ? "" : "," },
       { value: item },
     ]);

@@ -50,7 +50,11 @@ export function applySessions(
   rows: SessionRows,
 ): SessionsState {
   // A delta can only be a first token: it shows in the row when its message does.
-  if (isDelta(event)) return { ...state, sessionStats: applySessionStats(state.sessionStats, event) };
+  if (isDelta(event))
+    return {
+      ...state,
+      sessionStats: applySessionStats(state.sessionStats, event),
+    };
   const next = {
     ...applyActivity(state, event),
     tokenUsage: applyTokenUsage(state.tokenUsage, event),

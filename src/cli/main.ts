@@ -1,0 +1,153 @@
+#!/usr/bin/env node
+/** The command line. Exit codes: 0 done, 1 failed, 2 wrong usage or settings. */
+import {
+  Command,
+  CommanderError,
+  InvalidArgumentError,
+  Option,
+} from "commander";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../db/package-root.ts";
+import {
+  ConfigInvalidError,
+  EventInvalidError,
+  TurnlogError,
+} from "../errors.ts";
+import { demoCommand } from "./demo-command.ts";
+import { importCommand } from "./import-command.ts";
+import { migrateCommand } from "./migrate-command.ts";
+import {
+  eventsCommand,
+  messagesCommand,
+  sessionsCommand,
+  usageCommand,
+} from "./read-commands.ts";
+import { startCommand } from "./start-command.ts";
+import { statusCommand } from "./status-command.ts";
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+async function main(): Promise<void> {
+  // A reader that has seen enough (`| head`) is no failure.
+  process.stdout.on("error", (error) => {
+    if ("code" in error && error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  try {
+    await program().parseAsync();
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+function program(): Command {
+  const turnlog = new Command("turnlog")
+    .description(
+      "Append-only event store for AI agent sessions on Postgres, with read tables that follow it.",
+    )
+    .version(versionOfPackage())
+    .showHelpAfterError("(see --help)")
+    .exitOverride();
+  const command = (usage: string, description: string): Command =>
+    turnlog
+      .command(usage)
+      .description(description)
+      .addOption(
+        new Option(
+          "--database-url <url>",
+          "your own Postgres (TURNLOG_DATABASE_URL); default: the embedded one",
+        ),
+      )
+      .option("--json", "print JSON");
+
+  command("start", "run relay and projector until stopped").action(
+    done(startCommand),
+  );
+  command(
+    "demo",
+    "import the example sessions and show what becomes of them",
+  ).action(done(demoCommand));
+  command("migrate", "bring the database's schema up to date")
+    .option("--dry-run", "print the SQL instead of running it")
+    .action(done(migrateCommand));
+  command(
+    "import",
+    "append JSONL session logs; what is stored already is not repeated",
+  )
+    .argument("<files...>", "log files")
+    .action(done(importCommand));
+  command("sessions", "list sessions, those with the latest prompt first")
+    .addOption(limit(50))
+    .action(done(sessionsCommand));
+  command("events", "print a session's log")
+    .argument("<session>", "session id")
+    .option("--from <seq>", "first seq", wholeNumber, 0)
+    .option(
+      "--limit <rows>",
+      "events at most",
+      wholeNumber,
+      Number.POSITIVE_INFINITY,
+    )
+    .action(done(eventsCommand));
+  command("messages", "print a session's messages as the model sees them")
+    .argument("<session>", "session id")
+    .option("--transcript", "as a person saw them, replaced messages included")
+    .addOption(limit(1_000))
+    .action(done(messagesCommand));
+  command("usage", "print token sums by session and model")
+    .argument("[session]", "session id")
+    .action(done(usageCommand));
+  command(
+    "status",
+    "print where appends stand on their way into the read tables",
+  ).action(done(statusCommand));
+  return turnlog;
+}
+
+/** Makes the number that a command resolves to the exit code. */
+function done<Args extends unknown[]>(
+  run: (...args: Args) => Promise<number>,
+): (...args: Args) => Promise<void> {
+  return async (...args) => {
+    process.exitCode = await run(...args);
+  };
+}
+
+function limit(rows: number): Option {
+  return new Option("--limit <rows>", "rows at most")
+    .argParser(wholeNumber)
+    .default(rows);
+}
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 0)
+    throw new InvalidArgumentError("It must be a whole number from 0.");
+  return number;
+}
+
+/** Prints what went wrong on one line, what to do included. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? 0 : WRONG_USAGE;
+  if (!(error instanceof TurnlogError)) {
+    console.error(error);
+    return FAILED;
+  }
+  console.error(`turnlog: ${error.message}`);
+  const isWrongUsage =
+    error instanceof ConfigInvalidError ||
+    (error instanceof EventInvalidError && error.index === null);
+  return isWrongUsage ? WRONG_USAGE : FAILED;
+}
+
+function versionOfPackage(): string {
+  const manifest: { readonly version: string } = JSON.parse(
+    readFileSync(join(packageRoot(), "package.json"), "utf8"),
+  );
+  return manifest.version;
+}
+
+await main();

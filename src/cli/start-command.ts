@@ -1,0 +1,26 @@
+/** `turnlog start`: relay and projector until told to stop. */
+import { pino } from "pino";
+import { builtInProjections } from "../projections/registry.ts";
+import { openContext, type CommonOptions } from "./context.ts";
+import { startPipeline } from "../runtime/pipeline.ts";
+import { untilStopped } from "../runtime/signals.ts";
+
+export async function startCommand(options: CommonOptions): Promise<number> {
+  await using context = await openContext(options);
+  const { db, config } = context;
+  const logger = pino({ level: config.logLevel });
+  await using _pipeline = startPipeline({
+    db,
+    config,
+    logger,
+  });
+  if (context.isEmbedded)
+    console.error(`Embedded Postgres: ${context.databaseUrl}`);
+  logger.info(
+    { projections: builtInProjections.map(({ name }) => name) },
+    "started",
+  );
+  const signal = await untilStopped();
+  logger.info({ signal }, "stopping");
+  return 0;
+}

@@ -1,0 +1,61 @@
+/** The frame of a worker process: settings, a given database, a logger, and an end at the first signal. */
+import { pino, type Logger } from "pino";
+import { readConfig, type Config } from "../config.ts";
+import { connect, type Db } from "../db/connect.ts";
+import { checkSchema } from "../db/migrate.ts";
+import { ConfigInvalidError, TurnlogError } from "../errors.ts";
+import { untilStopped } from "./signals.ts";
+
+export interface Worker {
+  readonly config: Config;
+  readonly db: Db;
+  readonly logger: Logger;
+}
+
+/**
+ * Starts what `start` returns and disposes of it when the process is told to stop. What keeps it from starting is
+ * logged on one line, and the exit code is 1.
+ */
+export async function runWorker(
+  name: string,
+  start: (worker: Worker) => AsyncDisposable,
+): Promise<void> {
+  const logger = pino({ base: { worker: name } });
+  try {
+    const config = readConfig();
+    logger.level = config.logLevel;
+    await using db = await connectForWorker(config, `turnlog-${name}`);
+    await using _running = start({ config, db, logger });
+    logger.info({}, "started");
+    logger.info({ signal: await untilStopped() }, "stopping");
+  } catch (error) {
+    if (error instanceof TurnlogError)
+      logger.fatal({ code: error.code }, error.message);
+    else logger.fatal({ err: error }, "could not run");
+    process.exitCode = 1;
+  }
+}
+
+async function connectForWorker(
+  config: Config,
+  applicationName: string,
+): Promise<Db> {
+  const { databaseUrl, poolSize, preparedStatements } = config;
+  if (databaseUrl === null)
+    throw new ConfigInvalidError(
+      "TURNLOG_DATABASE_URL must be set for a worker process.",
+    );
+  const db = connect({
+    databaseUrl,
+    poolSize,
+    applicationName,
+    preparedStatements,
+  });
+  try {
+    await checkSchema(db);
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}

@@ -1,0 +1,15 @@
+/** Waits for the signal to stop; a second one stops at once. */
+
+/** Exit code of a process that an impatient second signal ends. */
+const IMPATIENT = 130;
+
+export function untilStopped(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const stop = (signal: NodeJS.Signals): void => {
+      resolve(signal);
+      process.once(signal, () => process.exit(IMPATIENT));
+    };
+    process.once("SIGINT", stop);
+    process.once("SIGTERM", stop);
+  });
+}

@@ -1,0 +1,232 @@
+/** The object a backend service holds: append to sessions, read them back, and read what was made of them. */
+import { connect, type Db } from "./db/connect.ts";
+import { checkSchema } from "./db/migrate.ts";
+import type { NewEvent, SessionEvent } from "./events/event.ts";
+import type { NewSessionHeader, SessionHeader } from "./events/header.ts";
+import { AppendId, SessionId } from "./events/ids.ts";
+import { appendEvents, type AppendResult } from "./log/append.ts";
+import { Doorbell } from "./log/doorbell.ts";
+import { readEvents, type ReadOptions } from "./log/read.ts";
+import { readSessionRow } from "./log/session-row.ts";
+import { readAsOfSeq } from "./query/as-of.ts";
+import {
+  readMessages,
+  readSessions,
+  readTokenStats,
+  readUsage,
+  type MessagesQuery,
+} from "./query/read-views.ts";
+import type {
+  MessageRow,
+  SessionListRow,
+  TokenStatsRow,
+  UsageRow,
+} from "./query/views.ts";
+import { waitForSeq } from "./query/wait-for.ts";
+
+export interface SessionStoreOptions {
+  readonly databaseUrl: string;
+  /** Connections at most. @defaultValue 10 */
+  readonly poolSize?: number;
+  /** Shown in pg_stat_activity. @defaultValue "turnlog" */
+  readonly applicationName?: string;
+  /** Set to false behind a pooler that can't keep named statements. @defaultValue true */
+  readonly preparedStatements?: boolean;
+}
+
+export interface AppendOptions {
+  /**
+   * Seq the first event gets: the number of events the caller has seen. 0 creates the session; `"any"` appends at
+   * the end, wherever that is, and creates the session if need be.
+   */
+  readonly expectedSeq: number | "any";
+  /** Identity of this append: the same id with the same events is stored once. @defaultValue a new UUID */
+  readonly appendId?: string;
+  /** Header of a new session. */
+  readonly header?: NewSessionHeader;
+  /** Label of the owner of a new session. */
+  readonly tenant?: string;
+  /** Allows the id of a deleted session. @defaultValue false */
+  readonly recreate?: boolean;
+  /** How long a lost connection is met by sending again, in ms. @defaultValue 10000 */
+  readonly timeoutMs?: number;
+}
+
+export interface SessionInfo {
+  readonly header: SessionHeader;
+  /** Number of events = expected seq of the next append. */
+  readonly head: number;
+}
+
+/** Rows of a view, and the last event that is in them. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** -1 before the first event is folded. */
+  readonly asOfSeq: number;
+}
+
+export interface WaitOptions {
+  /** Event that must be in the read tables. */
+  readonly seq: number;
+  /** @defaultValue all live projections */
+  readonly projections?: readonly string[];
+  /** @defaultValue 5000 */
+  readonly timeoutMs?: number;
+}
+
+export interface SessionStore extends AsyncDisposable {
+  /**
+   * Appends events: all of them or none, exactly once per append id. An empty list does nothing.
+   * @throws WrongExpectedSeqError when the session has another number of events
+   * @throws EventInvalidError when an event breaks a rule
+   * @throws AppendIdReusedError, AppendOutcomeUnknownError, SessionNotFoundError, SessionDeletedError,
+   * SessionBusyError, RulesOutdatedError, DatabaseUnavailableError
+   * @example await store.append(id, [{ type: "turn/start", data: { turn: 1 } }], { expectedSeq: 0 })
+   */
+  append(
+    sessionId: string,
+    events: readonly NewEvent[],
+    options: AppendOptions,
+  ): Promise<AppendResult>;
+  /**
+   * Yields events in order, as of the moment the reading starts; memory stays bounded however long the log.
+   * @throws SessionNotFoundError, SessionDeletedError
+   * @example for await (const event of store.read(id, { fromSeq: 100 })) console.log(event.type)
+   */
+  read(sessionId: string, options?: ReadOptions): AsyncIterable<SessionEvent>;
+  /** @throws SessionNotFoundError, SessionDeletedError */
+  session(sessionId: string): Promise<SessionInfo>;
+  /** Sessions, those with the latest human prompt first. */
+  sessions(options?: {
+    readonly limit?: number;
+  }): Promise<readonly SessionListRow[]>;
+  /** Messages of a session: by default what the model sees next. */
+  messages(
+    sessionId: string,
+    options?: Partial<MessagesQuery>,
+  ): Promise<Page<MessageRow>>;
+  /** Usage facts of a session, one a request attempt. */
+  usage(sessionId: string): Promise<Page<UsageRow>>;
+  /** Token sums for each provider and model, of one session or of all. */
+  tokenStats(sessionId?: string): Promise<readonly TokenStatsRow[]>;
+  /**
+   * Waits until an event is in the read tables. Deltas by themselves are not folded: for one that nothing follows
+   * yet it waits for the last event before it that is none.
+   * @throws WaitTimeoutError, ProjectionParkedError, ProjectionUnknownError, SessionNotFoundError
+   */
+  waitFor(sessionId: string, options: WaitOptions): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Longest list that a call returns unless it asks for more. */
+const DEFAULT_LIMIT = 100;
+
+/**
+ * Connects to a migrated database.
+ * @throws DatabaseUnavailableError, SchemaOutdatedError, SchemaTooNewError
+ */
+export async function createSessionStore(
+  options: SessionStoreOptions,
+): Promise<SessionStore> {
+  const db = connect({
+    databaseUrl: options.databaseUrl,
+    poolSize: options.poolSize ?? 10,
+    applicationName: options.applicationName ?? "turnlog",
+    preparedStatements: options.preparedStatements ?? true,
+  });
+  try {
+    await checkSchema(db);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+  return storeOver(db);
+}
+
+/** A store over an open connection; closing the store closes it. */
+export function storeOver(db: Db): SessionStore {
+  const doorbell = new Doorbell(db);
+  const close = (): Promise<void> => {
+    doorbell.close();
+    return db.close();
+  };
+  return {
+    append: (sessionId, events, options) =>
+      append(db, doorbell, SessionId(sessionId), events, options),
+    read: (sessionId, options) => readEvents(db, SessionId(sessionId), options),
+    async session(sessionId) {
+      const { header, head } = await readSessionRow(db, SessionId(sessionId));
+      return { header, head };
+    },
+    sessions: (options) => readSessions(db, options?.limit ?? DEFAULT_LIMIT),
+    async messages(sessionId, options) {
+      const id = SessionId(sessionId);
+      const asOfSeq = await readAsOfSeq(db, id, "messages");
+      const query: MessagesQuery = {
+        show: "surface",
+        limit: DEFAULT_LIMIT,
+        after: -1,
+        ...options,
+      };
+      return { rows: await readMessages(db, id, query), asOfSeq };
+    },
+    async usage(sessionId) {
+      const id = SessionId(sessionId);
+      const asOfSeq = await readAsOfSeq(db, id, "usage");
+      return { rows: await readUsage(db, id), asOfSeq };
+    },
+    tokenStats: (sessionId) =>
+      readTokenStats(db, sessionId === undefined ? null : SessionId(sessionId)),
+    async waitFor(sessionId, { seq, projections = null, timeoutMs = 5_000 }) {
+      const id = SessionId(sessionId);
+      const { factsHead } = await readSessionRow(db, id);
+      await waitForSeq(db, {
+        sessionId: id,
+        seq,
+        factsHead,
+        projections,
+        timeoutMs,
+      });
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function append(
+  db: Db,
+  doorbell: Doorbell,
+  sessionId: SessionId,
+  events: readonly NewEvent[],
+  options: AppendOptions,
+): Promise<AppendResult> {
+  const { expectedSeq } = options;
+  const appendId = AppendId(options.appendId);
+  if (events.length === 0) return appendNothing(db, sessionId, expectedSeq);
+  const result = await appendEvents(db, {
+    sessionId,
+    appendId,
+    events,
+    expectedSeq,
+    header: options.header ?? {},
+    tenant: options.tenant ?? null,
+    recreate: options.recreate ?? false,
+    now: Date.now(),
+    timeoutMs: options.timeoutMs ?? 10_000,
+  });
+  doorbell.ring();
+  return result;
+}
+
+/** Nothing to store: the session is neither created nor checked. */
+async function appendNothing(
+  db: Db,
+  sessionId: SessionId,
+  expectedSeq: number | "any",
+): Promise<AppendResult> {
+  const at =
+    expectedSeq === "any"
+      ? (await readSessionRow(db, sessionId)).head
+      : expectedSeq;
+  return { firstSeq: at, nextSeq: at, deduplicated: false };
+}
