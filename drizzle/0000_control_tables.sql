@@ -39,6 +39,7 @@ CREATE TABLE "turnlog"."events" (
 	"append_digest" "bytea",
 	"surface_op" text,
 	"source_event_seqs" text,
+	"key_order" text,
 	"payload" text NOT NULL,
 	CONSTRAINT "events_pkey" PRIMARY KEY("session_id","seq")
 );

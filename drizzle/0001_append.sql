@@ -32,7 +32,7 @@ create function turnlog.append_v1(
   _rules_version integer, _state text,
   _event_count integer, _facts_end integer,
   _offsets text, _counts text, _types text, _times text, _turns text, _steps text,
-  _ignorables text, _surface_ops text, _source_event_seqs text, _payloads text,
+  _ignorables text, _surface_ops text, _source_event_seqs text, _key_orders text, _payloads text,
   out outcome text, out first_seq bigint, out next_seq bigint, out incarnation uuid, out epoch bigint)
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -73,10 +73,10 @@ begin
 
   if found then
     insert into turnlog.events
-      (session_id, seq, event_count, type, time_ms, turn, step, ignorable, surface_op, source_event_seqs, payload,
+      (session_id, seq, event_count, type, time_ms, turn, step, ignorable, surface_op, source_event_seqs, key_order, payload,
        append_id, append_digest, append_events)
     select _session_id, _expected_seq + r.ord_offset::bigint, r.event_count::integer, r.type, r.time_ms::bigint,
-           r.turn::bigint, r.step::bigint, r.ignorable is not null, r.surface_op, r.sources, r.payload,
+           r.turn::bigint, r.step::bigint, r.ignorable is not null, r.surface_op, r.sources, r.key_order, r.payload,
            case when r.n = 1 then _append_id end,
            case when r.n = 1 then _append_digest end,
            case when r.n = 1 then _event_count end
@@ -84,8 +84,9 @@ begin
       string_to_array(_offsets, E'\n'), string_to_array(_counts, E'\n'), string_to_array(_types, E'\n'),
       string_to_array(_times, E'\n'), string_to_array(_turns, E'\n', ''), string_to_array(_steps, E'\n', ''),
       string_to_array(_ignorables, E'\n', ''), string_to_array(_surface_ops, E'\n', ''),
-      string_to_array(_source_event_seqs, E'\n', ''), string_to_array(_payloads, E'\n'))
-      with ordinality as r (ord_offset, event_count, type, time_ms, turn, step, ignorable, surface_op, sources, payload, n);
+      string_to_array(_source_event_seqs, E'\n', ''), string_to_array(_key_orders, E'\n', ''),
+      string_to_array(_payloads, E'\n'))
+      with ordinality as r (ord_offset, event_count, type, time_ms, turn, step, ignorable, surface_op, sources, key_order, payload, n);
 
     insert into turnlog.outbox (session_id, first_seq, next_seq, incarnation, has_facts)
     values (_session_id, _expected_seq, _expected_seq + _event_count, append_v1.incarnation, _facts_end > 0);

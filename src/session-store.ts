@@ -151,14 +151,19 @@ export function storeOver(db: Db): SessionStore {
     return db.close();
   };
   return {
-    append: (sessionId, events, options) =>
-      append(db, doorbell, SessionId(sessionId), events, options),
-    read: (sessionId, options) => readEvents(db, SessionId(sessionId), options),
+    async append(sessionId, events, options) {
+      return append(db, doorbell, SessionId(sessionId), events, options);
+    },
+    async *read(sessionId, options) {
+      yield* readEvents(db, SessionId(sessionId), options);
+    },
     async session(sessionId) {
       const { header, head } = await readSessionRow(db, SessionId(sessionId));
       return { header, head };
     },
-    sessions: (options) => readSessions(db, options?.limit ?? DEFAULT_LIMIT),
+    async sessions(options) {
+      return readSessions(db, options?.limit ?? DEFAULT_LIMIT);
+    },
     async messages(sessionId, options) {
       const id = SessionId(sessionId);
       const asOfSeq = await readAsOfSeq(db, id, "messages");
@@ -175,8 +180,12 @@ export function storeOver(db: Db): SessionStore {
       const asOfSeq = await readAsOfSeq(db, id, "usage");
       return { rows: await readUsage(db, id), asOfSeq };
     },
-    tokenStats: (sessionId) =>
-      readTokenStats(db, sessionId === undefined ? null : SessionId(sessionId)),
+    async tokenStats(sessionId) {
+      return readTokenStats(
+        db,
+        sessionId === undefined ? null : SessionId(sessionId),
+      );
+    },
     async waitFor(sessionId, { seq, projections = null, timeoutMs = 5_000 }) {
       const id = SessionId(sessionId);
       const { factsHead } = await readSessionRow(db, id);

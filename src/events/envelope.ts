@@ -2,6 +2,7 @@
 import { parseSurfaceOp, type SurfaceOp } from "./surface.ts";
 import type { NewEvent } from "./event.ts";
 import { detachJson, NotLosslessError } from "./lossless-json.ts";
+import { keyOrderOf } from "./key-order.ts";
 import { isJsonArray, isSeq, type JsonValue } from "./json.ts";
 import { checkMessageShape } from "./message-shapes.ts";
 import { RuleViolation } from "./rule-violation.ts";
@@ -16,6 +17,8 @@ export interface CheckedEvent {
   readonly ignorable: boolean;
   readonly surfaceOp: SurfaceOp | null;
   readonly sourceEventSeqs: readonly number[] | null;
+  /** See `keyOrderOf`. */
+  readonly keyOrder: string | null;
 }
 
 const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
@@ -51,7 +54,14 @@ export function checkEvent(event: UncheckedEvent, seq: number): CheckedEvent {
   const surface = checkSurface(type, event, seq);
   checkMessageShape(type, data);
   checkRetired(type, data);
-  return { type, time, data, ignorable: event.ignorable === true, ...surface };
+  return {
+    type,
+    time,
+    data,
+    ignorable: event.ignorable === true,
+    ...surface,
+    keyOrder: keyOrderOf(event),
+  };
 }
 
 function checkType(type: unknown): string {

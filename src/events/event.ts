@@ -20,7 +20,7 @@ export interface NewEvent {
   readonly sourceEventSeqs?: readonly number[];
 }
 
-/** An event of the log. Its keys are always in this order, so its JSON text is stable. */
+/** An event of the log. Its JSON text is stable: keys stand in this order, or in the one its writer gave. */
 export interface SessionEvent {
   readonly type: string;
   /** Position in the session, from 0. */

@@ -25,6 +25,8 @@ export interface PackableEvent {
   readonly time: number;
   readonly data: JsonValue;
   readonly ignorable?: boolean | undefined;
+  /** Not null where the keys stand in an order that expansion would not give back. */
+  readonly keyOrder?: string | null;
 }
 
 /** The part of a delta that all members of a run share, and the text that differs. */
@@ -122,11 +124,9 @@ function sameBlock(a: Delta | undefined, b: Delta): boolean {
 
 /** The delta in an event, or null when the event is none or has anything that expansion would not give back. */
 function readDelta(event: PackableEvent): Delta | null {
-  if (
-    event.type !== "assistant/chunk" ||
-    event.ignorable === true ||
-    !isJsonObject(event.data)
-  )
+  if (event.type !== "assistant/chunk" || !isJsonObject(event.data))
+    return null;
+  if (event.ignorable === true || (event.keyOrder ?? null) !== null)
     return null;
   const { turn, step, chunk } = event.data;
   if (!keysAre(event.data, "turn,step,chunk") || !isJsonObject(chunk))

@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../events/json.ts";
+import { inKeyOrder } from "../events/key-order.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
 import { isKnownType, isStorageTag } from "../events/vocabulary.ts";
 import { LogFileError } from "./log-file-error.ts";
@@ -113,7 +114,7 @@ function plainEvent(value: JsonObject, nextSeq: number): SessionEvent {
   const checked = checkEvent(value, nextSeq);
   if (!isKnownType(checked.type) && !checked.ignorable)
     throw new EventTypeUnknownError({ type: checked.type, seq: nextSeq });
-  return {
+  const event: SessionEvent = {
     type: checked.type,
     seq: nextSeq,
     time,
@@ -124,6 +125,7 @@ function plainEvent(value: JsonObject, nextSeq: number): SessionEvent {
       : { sourceEventSeqs: checked.sourceEventSeqs }),
     ...(checked.surfaceOp === null ? {} : { surfaceOp: checked.surfaceOp }),
   };
+  return inKeyOrder(event, checked.keyOrder);
 }
 
 function parseLine(line: Line, reason: string): JsonValue {

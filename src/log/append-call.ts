@@ -41,7 +41,7 @@ const APPEND = {
     select outcome, first_seq, next_seq, epoch
     from turnlog.append_v1(
       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-      $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
+      $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
 };
 
 /** Sends the append once. Locks the session row for the length of the statement. */

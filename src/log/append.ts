@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Db, Queryable } from "../db/connect.ts";
 import {
   isTransient,
-  sqlState,
   violatedConstraint,
   wasNeverSent,
 } from "../db/pg-errors.ts";
@@ -148,13 +147,10 @@ async function sendUntilAnswered(
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   ) {
     try {
-      return await callAppend(db, call);
+      return await sendOnce(db, request, call);
     } catch (error) {
-      const isRace =
-        sqlState(error) === "23505" &&
-        violatedConstraint(error) === "events_session_id_append_id_idx";
       const isLost = error instanceof DatabaseUnavailableError;
-      if (!isLost && !isRace && !isTransient(error)) throw error;
+      if (!isLost && !isTransient(error)) throw error;
       maybeStored ||= isLost && !wasNeverSent(error);
       if (performance.now() + pauseMs < deadline) await sleep(pauseMs);
       else if (maybeStored)
@@ -169,6 +165,26 @@ async function sendUntilAnswered(
           cause: error,
         });
     }
+  }
+}
+
+/** An append id that is stored elsewhere in the session is answered from there: a repetition, or a reuse. */
+async function sendOnce(
+  db: Db,
+  request: AppendRequest,
+  call: AppendCall,
+): Promise<AppendAnswer> {
+  try {
+    return await callAppend(db, call);
+  } catch (error) {
+    if (violatedConstraint(error) !== "events_session_id_append_id_idx")
+      throw error;
+    const { first_seq: firstSeq } = await readStanding(
+      db,
+      request.sessionId,
+      request.appendId,
+    );
+    return callAppend(db, firstSeq === null ? call : callOf(request, firstSeq));
   }
 }
 

@@ -20,7 +20,7 @@ export interface EncodedAppend {
   readonly factsEnd: number;
   /** What the caller sent, without what we stamped: equal for a retry of the same append. */
   readonly digest: Buffer;
-  /** The last ten arguments of the function: one line a row. */
+  /** The last eleven arguments of the function: one line a row. */
   readonly columns: readonly string[];
 }
 
@@ -34,6 +34,7 @@ interface Row {
   readonly ignorable: boolean;
   readonly surfaceOp: string;
   readonly sources: string;
+  readonly keyOrder: string;
   readonly payload: string;
 }
 
@@ -73,7 +74,14 @@ export function encodeAppend(
       turn,
       step,
     };
-    return { ...common, ignorable: false, surfaceOp: "", sources: "", payload };
+    return {
+      ...common,
+      ignorable: false,
+      surfaceOp: "",
+      sources: "",
+      keyOrder: "",
+      payload,
+    };
   });
   return {
     eventCount: checked.length,
@@ -100,6 +108,7 @@ function plainRow(event: CheckedEvent, offset: number, time: number): Row {
           ? "append"
           : stringifyJson({ ...surfaceOp }),
     sources: sources === null ? "" : encodeSourceSeqs(sources),
+    keyOrder: event.keyOrder ?? "",
     payload: stringifyJson(event.data),
   };
 }
@@ -117,6 +126,7 @@ function columnsOf(rows: readonly Row[]): readonly string[] {
     lines((row) => (row.ignorable ? "t" : "")),
     lines((row) => row.surfaceOp),
     lines((row) => row.sources),
+    lines((row) => row.keyOrder),
     lines((row) => row.payload),
   ];
 }

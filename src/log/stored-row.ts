@@ -2,6 +2,7 @@
 import { LogCorruptError } from "../errors.ts";
 import type { SessionEvent } from "../events/event.ts";
 import { expandRun } from "../events/expand-runs.ts";
+import { inKeyOrder } from "../events/key-order.ts";
 import { parseJson } from "../events/json.ts";
 import { decodeSourceSeqs } from "../events/source-seqs.ts";
 import { parseSurfaceOp } from "../events/surface.ts";
@@ -15,12 +16,13 @@ export interface StoredRow {
   readonly ignorable: boolean;
   readonly surface_op: string | null;
   readonly source_event_seqs: string | null;
+  readonly key_order: string | null;
   readonly payload: string;
 }
 
 /** Columns of a StoredRow, for select lists. */
 export const STORED_COLUMNS =
-  "seq, event_count, type, time_ms, ignorable, surface_op, source_event_seqs, payload";
+  "seq, event_count, type, time_ms, ignorable, surface_op, source_event_seqs, key_order, payload";
 
 /** The events of a row, in order: one, or all of a run. */
 export function eventsOf(row: StoredRow): SessionEvent[] {
@@ -31,19 +33,19 @@ export function eventsOf(row: StoredRow): SessionEvent[] {
       data,
     );
   const envelope = { type: row.type, seq: row.seq, time: row.time_ms, data };
-  if (!row.ignorable && row.surface_op === null) return [envelope];
-  return [
-    {
-      ...envelope,
-      ...(row.ignorable ? { ignorable: true } : {}),
-      ...(row.source_event_seqs === null
-        ? {}
-        : { sourceEventSeqs: decodeSourceSeqs(row.source_event_seqs) }),
-      ...(row.surface_op === null
-        ? {}
-        : { surfaceOp: surfaceOpOf(row.surface_op) }),
-    },
-  ];
+  if (!row.ignorable && row.surface_op === null && row.key_order === null)
+    return [envelope];
+  const event: SessionEvent = {
+    ...envelope,
+    ...(row.ignorable ? { ignorable: true } : {}),
+    ...(row.source_event_seqs === null
+      ? {}
+      : { sourceEventSeqs: decodeSourceSeqs(row.source_event_seqs) }),
+    ...(row.surface_op === null
+      ? {}
+      : { surfaceOp: surfaceOpOf(row.surface_op) }),
+  };
+  return [inKeyOrder(event, row.key_order)];
 }
 
 function surfaceOpOf(text: string): NonNullable<SessionEvent["surfaceOp"]> {

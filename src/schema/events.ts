@@ -40,6 +40,8 @@ export const events = turnlog.table(
     surfaceOp: text("surface_op"),
     /** Provenance as runs, `{4-95,97}`; `{}` is an empty list, null is none given. */
     sourceEventSeqs: text("source_event_seqs"),
+    /** Order of the event's keys where its writer's is not the canonical one. */
+    keyOrder: text("key_order"),
     /** Exact JSON text of `data`, or of the run. */
     payload: text("payload").notNull(),
   },
