@@ -71,7 +71,7 @@ CREATE TABLE "turnlog"."outbox" (
 	"first_seq" bigint NOT NULL,
 	"next_seq" bigint NOT NULL,
 	"incarnation" uuid NOT NULL,
-	"has_facts" boolean NOT NULL,
+	"facts_next_seq" bigint,
 	"session_id" text collate "C" NOT NULL,
 	CONSTRAINT "outbox_pkey" PRIMARY KEY("session_id","first_seq")
 );

@@ -88,8 +88,9 @@ begin
       string_to_array(_payloads, E'\n'))
       with ordinality as r (ord_offset, event_count, type, time_ms, turn, step, ignorable, surface_op, sources, key_order, payload, n);
 
-    insert into turnlog.outbox (session_id, first_seq, next_seq, incarnation, has_facts)
-    values (_session_id, _expected_seq, _expected_seq + _event_count, append_v1.incarnation, _facts_end > 0);
+    insert into turnlog.outbox (session_id, first_seq, next_seq, facts_next_seq, incarnation)
+    values (_session_id, _expected_seq, _expected_seq + _event_count,
+            case when _facts_end > 0 then _expected_seq + _facts_end end, append_v1.incarnation);
 
     outcome := 'appended';
     first_seq := _expected_seq;

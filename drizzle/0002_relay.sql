@@ -71,14 +71,17 @@ begin
     delete from turnlog.outbox o
     using upto u
     where o.session_id = u.session_id and o.first_seq <= u.first_seq
-    returning o.id, o.session_id, o.first_seq, o.next_seq, o.incarnation, o.has_facts
+    returning o.id, o.session_id, o.first_seq, o.next_seq, o.facts_next_seq, o.incarnation
   ), fed as (
     insert into turnlog.feed (lane, position, session_id, first_seq, next_seq, incarnation, has_facts)
     select 0, _lease.last_position + row_number() over (order by p.session_id, p.first_seq),
-           p.session_id, p.first_seq, p.next_seq, p.incarnation, p.has_facts
+           p.session_id, p.first_seq, p.next_seq, p.incarnation, p.facts_next_seq is not null
     from picked p
   ), behind as (
-    select p.session_id, max(p.next_seq) as next_seq from picked p where p.has_facts group by p.session_id
+    select p.session_id, max(p.facts_next_seq) as next_seq
+    from picked p
+    where p.facts_next_seq is not null
+    group by p.session_id
   ), locks as (
     insert into turnlog.projection_sessions (session_id)
     select b.session_id from behind b order by b.session_id

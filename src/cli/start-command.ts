@@ -6,6 +6,7 @@ import { startPipeline } from "../runtime/pipeline.ts";
 import { untilStopped } from "../runtime/signals.ts";
 
 export async function startCommand(options: CommonOptions): Promise<number> {
+  const stopped = untilStopped();
   await using context = await openContext(options);
   const { db, config } = context;
   const logger = pino({ level: config.logLevel });
@@ -20,7 +21,7 @@ export async function startCommand(options: CommonOptions): Promise<number> {
     { projections: builtInProjections.map(({ name }) => name) },
     "started",
   );
-  const signal = await untilStopped();
+  const signal = await stopped;
   logger.info({ signal }, "stopping");
   return 0;
 }

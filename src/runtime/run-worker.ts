@@ -21,13 +21,14 @@ export async function runWorker(
   start: (worker: Worker) => AsyncDisposable,
 ): Promise<void> {
   const logger = pino({ base: { worker: name } });
+  const stopped = untilStopped();
   try {
     const config = readConfig();
     logger.level = config.logLevel;
     await using db = await connectForWorker(config, `turnlog-${name}`);
     await using _running = start({ config, db, logger });
     logger.info({}, "started");
-    logger.info({ signal: await untilStopped() }, "stopping");
+    logger.info({ signal: await stopped }, "stopping");
   } catch (error) {
     if (error instanceof TurnlogError)
       logger.fatal({ code: error.code }, error.message);

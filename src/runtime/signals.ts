@@ -1,4 +1,4 @@
-/** Waits for the signal to stop; a second one stops at once. */
+/** Waits for the signal to stop; a second one stops at once. Call it before starting anything that must be stopped. */
 
 /** Exit code of a process that an impatient second signal ends. */
 const IMPATIENT = 130;

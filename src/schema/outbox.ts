@@ -1,5 +1,5 @@
 /** One row an append, written in its commit and deleted by the relay: a promise to tell the projections. */
-import { bigint, boolean, index, primaryKey, uuid } from "drizzle-orm/pg-core";
+import { bigint, index, primaryKey, uuid } from "drizzle-orm/pg-core";
 import { idText, turnlog } from "./turnlog-schema.ts";
 
 export const outbox = turnlog.table(
@@ -10,8 +10,8 @@ export const outbox = turnlog.table(
     firstSeq: bigint("first_seq", { mode: "number" }).notNull(),
     nextSeq: bigint("next_seq", { mode: "number" }).notNull(),
     incarnation: uuid("incarnation").notNull(),
-    /** False when the append held nothing but deltas. */
-    hasFacts: boolean("has_facts").notNull(),
+    /** Next seq after the append's last event that is not a delta; null when it held nothing but deltas. */
+    factsNextSeq: bigint("facts_next_seq", { mode: "number" }),
     sessionId: idText("session_id").notNull(),
   },
   (table) => [

@@ -6,7 +6,7 @@ export const work = turnlog.table(
   "work",
   {
     sessionId: idText("session_id").primaryKey(),
-    /** The builds should have applied every event below this. */
+    /** The builds should have applied every event below this: it is the next seq after a fact. */
     nextSeq: bigint("next_seq", { mode: "number" }).notNull(),
     /** Since when the session is behind. */
     since: timestamp("since", { withTimezone: true }).notNull().defaultNow(),

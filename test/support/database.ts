@@ -11,26 +11,37 @@ export interface TestDatabase {
   readonly store: SessionStore;
 }
 
-/** Makes a clone before the file's tests and drops it after them; `current()` gives it. */
+/** Makes a clone before the file's tests and drops it after them; the result gives it. */
 export function useTestDatabase(
   options: { readonly isEmpty?: boolean } = {},
 ): () => TestDatabase {
-  const name = `turnlog_${randomUUID().replaceAll("-", "")}`;
-  let current: TestDatabase | undefined;
+  let fresh: (TestDatabase & AsyncDisposable) | undefined;
   beforeAll(async () => {
-    const template =
-      options.isEmpty === true ? "template0" : inject("templateDatabase");
-    await runAsAdmin(`create database ${name} template ${template}`);
-    current = open(databaseUrlOf(inject("serverUrl"), name));
+    fresh = await freshDatabase(options);
   });
-  afterAll(async () => {
-    await current?.db.close();
-    await runAsAdmin(`drop database if exists ${name} with (force)`);
-  });
+  afterAll(() => fresh?.[Symbol.asyncDispose]());
   return () => {
-    if (current === undefined)
+    if (fresh === undefined)
       throw new Error("the database is there once the tests run");
-    return current;
+    return fresh;
+  };
+}
+
+/** A database that is dropped when it is disposed of: a clone of the template, or one without our schema. */
+export async function freshDatabase(
+  options: { readonly isEmpty?: boolean } = {},
+): Promise<TestDatabase & AsyncDisposable> {
+  const name = `turnlog_${randomUUID().replaceAll("-", "")}`;
+  const template =
+    options.isEmpty === true ? "template0" : inject("templateDatabase");
+  await runAsAdmin(`create database ${name} template ${template}`);
+  const opened = open(databaseUrlOf(inject("serverUrl"), name));
+  return {
+    ...opened,
+    async [Symbol.asyncDispose]() {
+      await opened.db.close();
+      await runAsAdmin(`drop database if exists ${name} with (force)`);
+    },
   };
 }
 

@@ -1,0 +1,52 @@
+/** Puts logs into a store, and holds its tables against the pure fold. */
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import type { Db } from "../../src/db/connect.ts";
+import { builtInProjections } from "../../src/projections/registry.ts";
+import type { SessionStore } from "../../src/session-store.ts";
+import { liveRows } from "./build-rows.ts";
+import { ours } from "./derived.ts";
+import { collect } from "./events.ts";
+import { pureFold } from "./pure-fold.ts";
+import type { LogLike } from "./reference-log.ts";
+
+/** Appends a log under a new id in batches of the given size, and returns it with that id. */
+export async function appendLog(
+  store: SessionStore,
+  log: LogLike,
+  batch: number,
+): Promise<LogLike> {
+  const header = { ...log.header, id: randomUUID() };
+  const { version: _version, id, ...given } = header;
+  for (let seq = 0; seq < log.events.length; seq += batch)
+    await store.append(id, log.events.slice(seq, seq + batch), {
+      expectedSeq: seq,
+      header: given,
+      timeoutMs: 30_000,
+    });
+  return { header, events: log.events };
+}
+
+/** The log is stored byte for byte, and every live table equals its fold. */
+export async function expectStoredAndFolded(
+  store: SessionStore,
+  db: Db,
+  log: LogLike,
+): Promise<void> {
+  const { header, events } = ours(log);
+  const stored = await collect(store, header.id);
+  expect(stored.map((event) => JSON.stringify(event))).toEqual(
+    events.map((event) => JSON.stringify(event)),
+  );
+  for (const projection of builtInProjections)
+    expect(await liveRows(db, projection, header.id), projection.name).toEqual(
+      pureFold(projection, header, events),
+    );
+}
+
+export async function expectNothingLeft(db: Db): Promise<void> {
+  const [left] = await db.rows({
+    text: "select (select count(*) from turnlog.outbox) as outbox, (select count(*) from turnlog.work) as work",
+  });
+  expect(left).toEqual({ outbox: 0, work: 0 });
+}

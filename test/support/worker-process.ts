@@ -1,0 +1,41 @@
+/** A worker of ours as a process of its own. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { packageRoot } from "../../src/db/package-root.ts";
+
+export interface WorkerProcess {
+  readonly name: "relay" | "projector";
+  /** Resolves when it has logged that it runs. */
+  started(): Promise<void>;
+  /** Sends a signal, waits for the end, and returns the exit code; null where the signal ended it. */
+  kill(signal: "SIGKILL" | "SIGTERM"): Promise<number | null>;
+}
+
+export function startWorker(
+  name: WorkerProcess["name"],
+  databaseUrl: string,
+): WorkerProcess {
+  const script = join(packageRoot(), "workers", `${name}.ts`);
+  const child = spawn(process.execPath, ["--import", "tsx", script], {
+    env: { ...process.env, TURNLOG_DATABASE_URL: databaseUrl },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  const started = new Promise<void>((resolve) => {
+    let output = "";
+    child.stdout.on("data", (chunk) => {
+      output += String(chunk);
+      if (output.includes('"msg":"started"')) resolve();
+    });
+  });
+  return {
+    name,
+    started: () => started,
+    async kill(signal) {
+      child.kill(signal);
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
