@@ -12,6 +12,7 @@ import { readAsOfSeq } from "./query/as-of.ts";
 import {
   readMessages,
   readSessions,
+  readTitles,
   readTokenStats,
   readUsage,
   type MessagesQuery,
@@ -19,6 +20,7 @@ import {
 import type {
   MessageRow,
   SessionListRow,
+  TitleRow,
   TokenStatsRow,
   UsageRow,
 } from "./query/views.ts";
@@ -107,6 +109,8 @@ export interface SessionStore extends AsyncDisposable {
   ): Promise<Page<MessageRow>>;
   /** Usage facts of a session, one a request attempt. */
   usage(sessionId: string): Promise<Page<UsageRow>>;
+  /** Titles that a session was given, in log order. */
+  titles(sessionId: string): Promise<Page<TitleRow>>;
   /** Token sums for each provider and model, of one session or of all. */
   tokenStats(sessionId?: string): Promise<readonly TokenStatsRow[]>;
   /**
@@ -179,6 +183,11 @@ export function storeOver(db: Db): SessionStore {
       const id = SessionId(sessionId);
       const asOfSeq = await readAsOfSeq(db, id, "usage");
       return { rows: await readUsage(db, id), asOfSeq };
+    },
+    async titles(sessionId) {
+      const id = SessionId(sessionId);
+      const asOfSeq = await readAsOfSeq(db, id, "titles");
+      return { rows: await readTitles(db, id), asOfSeq };
     },
     async tokenStats(sessionId) {
       return readTokenStats(

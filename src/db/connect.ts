@@ -44,8 +44,14 @@ export interface ConnectOptions {
   readonly connectTimeoutMs?: number;
 }
 
+/** The driver gives int8 as text; everything we keep in one (seqs, times, counts) is a safe integer. */
+const TYPES: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.INT8 && format !== "binary"
+      ? safeInteger
+      : pg.types.getTypeParser(oid, format),
+};
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
-const OID_INT8 = 20;
 
 /** Makes the pool. It connects at the first statement, so nothing fails here. */
 export function connect(options: ConnectOptions): Db {
@@ -55,7 +61,7 @@ export function connect(options: ConnectOptions): Db {
     connectionTimeoutMillis:
       options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
     keepAlive: true,
-    types: { getTypeParser: parserOf },
+    types: TYPES,
   };
   const pool = new pg.Pool({ ...settings, max: options.poolSize });
   // Without a listener a connection that dies while idle would end the process; the pool replaces it by itself.
@@ -128,15 +134,6 @@ async function connectDedicated(settings: pg.ClientConfig): Promise<pg.Client> {
     throw toTurnlogError(error);
   }
   return client;
-}
-
-/** The driver gives int8 as text; everything we keep in one (seqs, times, counts) is a safe integer. */
-function parserOf(
-  oid: number,
-  format?: "text" | "binary",
-): (value: string) => unknown {
-  if (oid === OID_INT8 && format !== "binary") return safeInteger;
-  return pg.types.getTypeParser(oid, format === "binary" ? "text" : format);
 }
 
 function safeInteger(value: string): number {

@@ -64,7 +64,7 @@ async function listenOnce(
 }
 
 /** Waits, or less when the signal comes. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const finish = (): void => {

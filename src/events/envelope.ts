@@ -45,7 +45,11 @@ export function checkEvent(event: UncheckedEvent, seq: number): CheckedEvent {
   }
   const type = checkType(event.type);
   if (event.seq !== undefined && event.seq !== seq)
-    fail("seq", "seq", `is ${String(event.seq)}, but seq ${seq} comes next`);
+    fail(
+      "seq",
+      "seq",
+      `is ${JSON.stringify(event.seq)}, but seq ${seq} comes next`,
+    );
   const time = checkTime(event.time);
   if (event.ignorable !== undefined && event.ignorable !== true)
     fail("ignorable", "ignorable", "must be true or absent");

@@ -22,7 +22,7 @@ export interface ImportReport {
   readonly reason: string | null;
 }
 
-export interface ImportProgress {
+interface ImportProgress {
   readonly file: string;
   /** `check` goes first over the whole file, then `append`. */
   readonly phase: "check" | "append";

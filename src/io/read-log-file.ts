@@ -17,7 +17,7 @@ import { readLines, type Line } from "./read-lines.ts";
 import { SurfaceCheck } from "./surface-check.ts";
 
 /** A line of the file, checked: one event, or all of a packed row. */
-export interface LogLine {
+interface LogLine {
   /** From 1, the header included. */
   readonly number: number;
   /** Length of its text. */
@@ -96,7 +96,7 @@ function packedRow(
     throw new RuleViolation(
       "seq",
       "seq0",
-      `is ${String(seq0)}, but seq ${nextSeq} comes next`,
+      `is ${JSON.stringify(seq0)}, but seq ${nextSeq} comes next`,
     );
   return expandRun({ type, seq0, time0 }, data);
 }

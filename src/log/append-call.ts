@@ -3,7 +3,7 @@ import type { Queryable } from "../db/connect.ts";
 import type { EncodedAppend } from "./encode-append.ts";
 
 /** Rules that the state was computed under. Version 0 checks each event by itself and needs no state. */
-export const RULES_VERSION = 0;
+const RULES_VERSION = 0;
 const STATE = "{}";
 
 export interface AppendCall {

@@ -19,7 +19,7 @@ export interface PipelineStatus {
   readonly projections: readonly ProjectionStatus[];
 }
 
-export interface ProjectionStatus {
+interface ProjectionStatus {
   readonly projection: string;
   readonly version: number;
   readonly build: number;

@@ -3,12 +3,35 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SessionNotFoundError } from "../../src/errors.ts";
 import type { NewEvent } from "../../src/events/event.ts";
+import { SessionId } from "../../src/events/ids.ts";
+import { stringifyJson } from "../../src/events/stringify-json.ts";
+import { readPage } from "../../src/log/read.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { collect, deltas, note, notes, prompt } from "../support/events.ts";
 import { legalLog } from "../support/generated-logs.ts";
 import { runs } from "../support/property-runs.ts";
 
 const database = useTestDatabase();
+
+/** An assistant message without content, with or without sources. */
+function message(sourceEventSeqs?: number[]): NewEvent {
+  const data = {
+    turn: 1,
+    step: 1,
+    message: {
+      id: "m",
+      role: "assistant",
+      content: [],
+      source: { kind: "model", provider: "p", model: "x" },
+    },
+  };
+  const event = {
+    type: "assistant/message",
+    data,
+    surfaceOp: "append",
+  } as const;
+  return sourceEventSeqs === undefined ? event : { ...event, sourceEventSeqs };
+}
 
 describe("read", () => {
   it("fails for a session that does not exist", async () => {
@@ -121,8 +144,6 @@ describe("read", () => {
     const large = note("x".repeat(3_000_000));
     for (let seq = 0; seq < 12; seq += 1)
       await store.append(id, [large], { expectedSeq: seq });
-    const { readPage } = await import("../../src/log/read.ts");
-    const { SessionId } = await import("../../src/events/ids.ts");
 
     const page = await readPage(db, {
       sessionId: SessionId(id),
@@ -157,8 +178,6 @@ describe("read", () => {
     });
 
     const [event] = await collect(store, id);
-    const { stringifyJson } =
-      await import("../../src/events/stringify-json.ts");
 
     expect(stringifyJson(event?.data ?? null)).toBe(stringifyJson(data));
   });
@@ -166,21 +185,6 @@ describe("read", () => {
   it("keeps the difference between no sources and an empty list, and their order", async () => {
     const { store } = database();
     const id = randomUUID();
-    const message = (sourceEventSeqs?: number[]): NewEvent => ({
-      type: "assistant/message",
-      data: {
-        turn: 1,
-        step: 1,
-        message: {
-          id: "m",
-          role: "assistant",
-          content: [],
-          source: { kind: "model", provider: "p", model: "x" },
-        },
-      },
-      surfaceOp: "append",
-      ...(sourceEventSeqs === undefined ? {} : { sourceEventSeqs }),
-    });
     await store.append(
       id,
       [prompt("a"), note(), note(), message(), message([]), message([2, 0, 1])],

@@ -27,15 +27,17 @@ export function derivedFromRows(
   const shown = messageRows
     .filter((row) => row["on_surface"] === true)
     .toSorted((a, b) => Number(a["order_key"]) - Number(b["order_key"]));
-  const title = titleRows.find((row) => row["is_current"] === true)?.["title"];
+  const title = textOf(
+    titleRows.find((row) => row["is_current"] === true)?.["title"],
+  );
   return {
     contents: shown.map((row) => String(row["content"])),
-    title: title === undefined ? null : String(title),
+    title,
     tokenUsage: parseJson(
-      String(sessionRow?.["reference_token_usage"] ?? "null"),
+      textOf(sessionRow?.["reference_token_usage"]) ?? "null",
     ),
     sessionStats: parseJson(
-      String(sessionRow?.["reference_session_stats"] ?? "null"),
+      textOf(sessionRow?.["reference_session_stats"]) ?? "null",
     ),
   };
 }
@@ -68,6 +70,10 @@ export function ours(log: LogLike): {
 } {
   const events: SessionEvent[] = JSON.parse(JSON.stringify(log.events));
   return { header: parseHeader(json(log.header)), events };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }
 
 function contentOf(message: unknown): unknown {

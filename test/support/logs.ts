@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../src/db/package-root.ts";
 
-export const EXAMPLES = join(packageRoot(), "examples", "sessions");
+const EXAMPLES = join(packageRoot(), "examples", "sessions");
 const CORPUS = join(packageRoot(), "..", "shared", "corpus");
 
 /** Why the corpus tests are skipped; null when the corpus is there. */

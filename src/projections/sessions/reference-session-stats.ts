@@ -4,7 +4,7 @@ import type { JsonValue } from "../../events/json.ts";
 import { usageOfEvent } from "../../events/token-usage.ts";
 import type { ProjectedEvent } from "../../projector/projection.ts";
 
-export interface ReferenceSessionStats {
+interface ReferenceSessionStats {
   /** Distinct turns with at least one ended step. */
   readonly turns: number;
   readonly steps: number;
@@ -212,15 +212,13 @@ function isToken(chunk: JsonValue | undefined): boolean {
     const text = member(chunk, key);
     return typeof text === "string" && text !== "";
   };
-  switch (member(chunk, "type")) {
-    case "text-delta":
-    case "reasoning-delta":
-      return isText("text");
-    case "tool-call-delta":
-      return member(chunk, "name") !== undefined || isText("argumentsDelta");
-    default:
-      return false;
-  }
+  const type = member(chunk, "type");
+  if (type === "text-delta" || type === "reasoning-delta")
+    return isText("text");
+  return (
+    type === "tool-call-delta" &&
+    (member(chunk, "name") !== undefined || isText("argumentsDelta"))
+  );
 }
 
 function elapsed(fromMs: number, toMs: number): number {

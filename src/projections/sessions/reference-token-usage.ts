@@ -7,7 +7,7 @@ import type { JsonValue } from "../../events/json.ts";
 import { usageOfEvent } from "../../events/token-usage.ts";
 import type { ProjectedEvent } from "../../projector/projection.ts";
 
-export interface ReferenceTokenUsage {
+interface ReferenceTokenUsage {
   readonly uncachedInputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number;

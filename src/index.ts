@@ -1,0 +1,57 @@
+/** The public surface of the package. */
+export { createSessionStore } from "./session-store.ts";
+export { AppendId, SessionId } from "./events/ids.ts";
+export {
+  AppendIdReusedError,
+  AppendOutcomeUnknownError,
+  ConfigInvalidError,
+  DatabaseUnavailableError,
+  EmbeddedUnavailableError,
+  EventInvalidError,
+  EventTypeUnknownError,
+  FormatUnsupportedError,
+  ImportConflictError,
+  LogCorruptError,
+  ProjectionParkedError,
+  ProjectionUnknownError,
+  RulesOutdatedError,
+  SchemaOutdatedError,
+  SchemaTooNewError,
+  SessionBusyError,
+  SessionDeletedError,
+  SessionNotFoundError,
+  TurnlogError,
+  WaitTimeoutError,
+  WriterFencedError,
+  WrongExpectedSeqError,
+} from "./errors.ts";
+export {
+  messagesView,
+  sessionsView,
+  titlesView,
+  tokenStatsView,
+  usageView,
+} from "./query/views.ts";
+export type { ErrorCode } from "./errors.ts";
+export type { NewEvent, SessionEvent } from "./events/event.ts";
+export type { NewSessionHeader, SessionHeader } from "./events/header.ts";
+export type { JsonObject, JsonValue } from "./events/json.ts";
+export type { SurfaceOp } from "./events/surface.ts";
+export type { AppendResult } from "./log/append.ts";
+export type { ReadOptions } from "./log/read.ts";
+export type { MessagesQuery } from "./query/read-views.ts";
+export type {
+  MessageRow,
+  SessionListRow,
+  TitleRow,
+  TokenStatsRow,
+  UsageRow,
+} from "./query/views.ts";
+export type {
+  AppendOptions,
+  Page,
+  SessionInfo,
+  SessionStore,
+  SessionStoreOptions,
+  WaitOptions,
+} from "./session-store.ts";

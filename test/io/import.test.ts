@@ -1,0 +1,449 @@
+import { randomUUID } from "node:crypto";
+import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { importFile } from "../../src/io/import-file.ts";
+import { createSessionStore } from "../../src/session-store.ts";
+import { useTestDatabase } from "../support/database.ts";
+import { collect } from "../support/events.ts";
+
+const database = useTestDatabase();
+let folder = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "turnlog-import-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const header = (id: string, more: object = {}): object => ({
+  type: "session",
+  version: 0,
+  id,
+  createdAt: 10,
+  cwd: "/w",
+  delegationDepth: 0,
+  ...more,
+});
+const turnStart = { type: "turn/start", seq: 0, time: 11, data: { turn: 1 } };
+const stepStart = {
+  type: "step/start",
+  seq: 1,
+  time: 11,
+  data: { turn: 1, step: 1 },
+};
+const prompt = {
+  type: "user/message",
+  seq: 2,
+  time: 12,
+  data: {
+    id: "m1",
+    role: "user",
+    content: [{ type: "text", text: "hi" }],
+    source: { kind: "user" },
+  },
+  surfaceOp: "append",
+};
+const run = {
+  type: "text-chunks",
+  seq0: 3,
+  time0: 13,
+  data: { turn: 1, step: 1, index: 0, dt: [1, 0], texts: ["a", "b", "c"] },
+};
+const replace = {
+  ...prompt,
+  seq: 3,
+  surfaceOp: { op: "replace", start: 2, end: 2 },
+  sourceEventSeqs: [2],
+};
+
+async function write(...lines: readonly (object | string)[]): Promise<string> {
+  const file = join(folder, `${randomUUID()}.jsonl`);
+  await writeFile(
+    file,
+    lines
+      .map(
+        (line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`,
+      )
+      .join(""),
+  );
+  return file;
+}
+
+describe("importing a file again", () => {
+  it("changes nothing and says so", async () => {
+    const { db, store } = database();
+    const id = randomUUID();
+    const file = await write(header(id), turnStart, stepStart, prompt, run);
+    await importFile(store, file);
+    const before = await db.rows(
+      {
+        text: "select * from turnlog.events where session_id = $1 order by seq",
+      },
+      [id],
+    );
+
+    const again = await importFile(store, file);
+
+    expect(again).toMatchObject({
+      outcome: "unchanged",
+      sessionId: id,
+      events: 6,
+      appended: 0,
+    });
+    expect(
+      await db.rows(
+        {
+          text: "select * from turnlog.events where session_id = $1 order by seq",
+        },
+        [id],
+      ),
+    ).toEqual(before);
+  });
+
+  it("appends only the tail when the file has grown", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    const file = await write(header(id), turnStart, stepStart);
+    await importFile(store, file);
+    await appendFile(file, `${JSON.stringify(prompt)}\n`);
+
+    const again = await importFile(store, file);
+
+    expect(again).toMatchObject({
+      outcome: "extended",
+      events: 3,
+      appended: 1,
+    });
+    expect(await collect(store, id)).toHaveLength(3);
+  });
+
+  it("finds nothing to do when the stored session is longer than the file", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    await importFile(
+      store,
+      await write(header(id), turnStart, stepStart, prompt),
+    );
+
+    expect(
+      await importFile(store, await write(header(id), turnStart)),
+    ).toMatchObject({ outcome: "unchanged" });
+  });
+
+  it("refuses another event under a stored id, with its line", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    await importFile(store, await write(header(id), turnStart, stepStart));
+    const other = await write(
+      header(id),
+      turnStart,
+      { ...stepStart, time: 99 },
+      prompt,
+    );
+
+    const refused = await importFile(store, other);
+
+    expect(refused).toMatchObject({ outcome: "refused", line: 3, appended: 0 });
+    expect(refused.reason).toContain(
+      `session ${id} is stored already, with another event 1`,
+    );
+    expect((await store.session(id)).head).toBe(2);
+  });
+
+  it("refuses another header under a stored id", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    await importFile(store, await write(header(id), turnStart));
+
+    const refused = await importFile(
+      store,
+      await write(header(id, { cwd: "/other" }), turnStart, stepStart),
+    );
+
+    expect(refused).toMatchObject({ outcome: "refused", line: 1 });
+    expect(refused.reason).toContain("with another header");
+  });
+
+  it("of two imports of one file at once, none stores an event twice", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    const file = await write(header(id), turnStart, stepStart, prompt, run);
+
+    const reports = await Promise.all([
+      importFile(store, file),
+      importFile(store, file),
+    ]);
+
+    expect(reports.some(({ outcome }) => outcome === "imported")).toBe(true);
+    expect(await collect(store, id)).toHaveLength(6);
+  });
+});
+
+describe("a file that is refused leaves nothing behind", () => {
+  it.each<[string, number | null, string, readonly (object | string)[]]>([
+    ["an empty file", 1, "there is no header line", []],
+    ["a header that is no JSON", 1, "the header line is not JSON", ["{"]],
+    ["a first line that is no header", 1, "not a session header", [turnStart]],
+    [
+      "a header without depth",
+      1,
+      "delegationDepth",
+      [{ type: "session", version: 0, id: "x", createdAt: 1 }],
+    ],
+    [
+      "a newer format (B106)",
+      1,
+      "Upgrade turnlog",
+      [header("x", { version: 3 })],
+    ],
+    [
+      "an older format (B106)",
+      1,
+      "no upgrade path",
+      [header("x", { version: -1 })],
+    ],
+    [
+      "a retired header key",
+      1,
+      "sandboxMode",
+      [header("x", { sandboxMode: "a" })],
+    ],
+    [
+      "a byte-order mark",
+      1,
+      "not JSON",
+      [`\uFEFF${JSON.stringify(header("x"))}`, turnStart],
+    ],
+    [
+      "a line that is no JSON",
+      3,
+      "not JSON",
+      [header("x"), turnStart, '{"type":'],
+    ],
+    ["a blank line", 3, "not JSON", [header("x"), turnStart, "", stepStart]],
+    ["a line that is null", 2, "not a JSON object", [header("x"), "null"]],
+    [
+      "a gap",
+      3,
+      "seq is 2, but seq 1 comes next",
+      [header("x"), turnStart, prompt],
+    ],
+    [
+      "a packed row over an earlier event",
+      6,
+      "seq0 is 3, but seq 4",
+      [header("x"), turnStart, stepStart, prompt, replace, run],
+    ],
+    [
+      "a malformed packed row",
+      2,
+      "texts",
+      [header("x"), { ...run, seq0: 0, data: { ...run.data, texts: [] } }],
+    ],
+    [
+      "a packed row with gaps that don't match",
+      2,
+      "dt",
+      [header("x"), { ...run, seq0: 0, data: { ...run.data, dt: [1] } }],
+    ],
+    [
+      "an unknown required type",
+      2,
+      "does not know",
+      [header("x"), { ...turnStart, type: "plugin/thing" }],
+    ],
+    [
+      "a retired type",
+      2,
+      "retired",
+      [header("x"), { ...turnStart, type: "request/header-delta" }],
+    ],
+    [
+      "an unknown envelope key",
+      2,
+      "extra is not a key",
+      [header("x"), { ...turnStart, extra: 1 }],
+    ],
+    [
+      "a number that is lost in JSON",
+      2,
+      "data.turn is -0",
+      [
+        header("x"),
+        '{"type":"turn/start","seq":0,"time":1,"data":{"turn":-0}}',
+      ],
+    ],
+    [
+      "a number beyond any",
+      2,
+      "Infinity",
+      [
+        header("x"),
+        '{"type":"turn/start","seq":0,"time":1,"data":{"turn":1e999}}',
+      ],
+    ],
+    [
+      "an event without time",
+      2,
+      "time must be",
+      [header("x"), { type: "turn/start", seq: 0, data: { turn: 1 } }],
+    ],
+    [
+      "an older message shape",
+      2,
+      "data.id must be",
+      [
+        header("x"),
+        { ...prompt, seq: 0, data: { content: [], source: { kind: "user" } } },
+      ],
+    ],
+    [
+      "a replacement of what is not on the surface",
+      3,
+      "replace-start-not-in-surface",
+      [
+        header("x"),
+        turnStart,
+        {
+          ...replace,
+          seq: 1,
+          sourceEventSeqs: [0],
+          surfaceOp: { op: "replace", start: 0, end: 0 },
+        },
+      ],
+    ],
+    [
+      "a replacement that does not cite what it shadows",
+      5,
+      "2 missing",
+      [
+        header("x"),
+        turnStart,
+        stepStart,
+        prompt,
+        { ...replace, sourceEventSeqs: [1] },
+      ],
+    ],
+  ])("%s", async (_what, line, reason, lines) => {
+    const { db, store } = database();
+    const file = await write(...lines);
+    const before = await db.rows({
+      text: "select count(*) from turnlog.sessions",
+    });
+
+    const report = await importFile(store, file);
+
+    expect(report).toMatchObject({ outcome: "refused", line, appended: 0 });
+    expect(report.reason).toContain(reason);
+    expect(
+      await db.rows({ text: "select count(*) from turnlog.sessions" }),
+    ).toEqual(before);
+  });
+
+  it("whose last line is cut off", async () => {
+    const file = await write(header("cut"), turnStart);
+    await writeFile(file, `${await readFile(file, "utf8")}{"type":"turn/e`);
+
+    expect(await importFile(database().store, file)).toMatchObject({
+      outcome: "refused",
+      line: 3,
+      reason: "the line is cut off: there is no line feed at its end",
+    });
+  });
+
+  it("that is not UTF-8", async () => {
+    const file = await write(header("latin"));
+    await appendFile(file, Buffer.from([0x22, 0xe9, 0x22, 0x0a]));
+
+    expect(await importFile(database().store, file)).toMatchObject({
+      line: 2,
+      reason: "the line is not valid UTF-8",
+    });
+  });
+
+  it("that is compressed", async () => {
+    const file = join(folder, "session.jsonl.zstd");
+    await writeFile(file, Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0]));
+
+    expect(await importFile(database().store, file)).toMatchObject({
+      outcome: "refused",
+      line: 1,
+    });
+  });
+
+  it("that is not there, or a folder", async () => {
+    const { store } = database();
+
+    expect(await importFile(store, join(folder, "none.jsonl"))).toMatchObject({
+      outcome: "refused",
+      line: null,
+    });
+    expect(await importFile(store, folder)).toMatchObject({
+      outcome: "refused",
+      reason: "it is not a file",
+    });
+  });
+});
+
+describe("an import", () => {
+  it("takes an unknown type that is marked ignorable, and a trailing carriage return", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    const event = {
+      type: "plugin/thing",
+      seq: 0,
+      time: 1,
+      data: null,
+      ignorable: true,
+    };
+    const file = await write(header(id), `${JSON.stringify(event)}\r`);
+
+    expect(await importFile(store, file)).toMatchObject({
+      outcome: "imported",
+      events: 1,
+    });
+    expect(JSON.stringify((await collect(store, id))[0])).toBe(
+      JSON.stringify(event),
+    );
+  });
+
+  it("takes an unknown source kind of a message (B109)", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    const data = {
+      ...prompt.data,
+      source: { kind: "agent-teams-command", more: 1 },
+    };
+
+    expect(
+      await importFile(
+        store,
+        await write(header(id), { ...prompt, seq: 0, data }),
+      ),
+    ).toMatchObject({ outcome: "imported" });
+  });
+
+  it("says how far it is", async () => {
+    const { store } = database();
+    const seen: string[] = [];
+
+    await importFile(
+      store,
+      await write(header(randomUUID()), turnStart, stepStart),
+      ({ phase, events }) => seen.push(`${phase} ${events}`),
+    );
+
+    expect(seen).toEqual(["check 1", "check 2", "append 2"]);
+  });
+
+  it("does not take the store's own trouble for the file's", async () => {
+    const file = await write(header(randomUUID()), turnStart);
+    const closed = await createSessionStore({ databaseUrl: database().url });
+    await closed.close();
+
+    await expect(importFile(closed, file)).rejects.toMatchObject({
+      code: "DATABASE_UNAVAILABLE",
+    });
+  });
+});
