@@ -45,13 +45,13 @@ async function fillReadTables(context: Context): Promise<void> {
     return;
   }
   const progress = new Progress();
-  await using _pipeline = startPipeline({
-    db,
-    config,
-    logger: silentLogger,
-  });
-  await untilCaughtUp(db, (left) =>
+  await using _pipeline = startPipeline({ db, config, logger: silentLogger });
+  const isCaughtUp = await untilCaughtUp(db, (left) =>
     progress.show(`read tables: ${formatCount(left)} to go`),
   );
   progress.clear();
+  if (!isCaughtUp)
+    console.error(
+      "The read tables are behind and not getting further; see: turnlog status",
+    );
 }

@@ -1,6 +1,7 @@
 /** Commands that show what is stored: sessions, events, messages, usage. */
 import { SessionId } from "../events/ids.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
+import { messageText, speakerOf } from "./message-text.ts";
 import { openContext, type CommonOptions } from "./context.ts";
 import { formatTime, printJson, printTable, shorten } from "./output.ts";
 
@@ -71,13 +72,8 @@ export async function messagesCommand(
   if (options.json === true) printJson(page);
   else {
     for (const row of page.rows) {
-      const speaker =
-        row.role === "user" && row.sourceKind !== "user"
-          ? row.sourceKind
-          : row.role;
-      console.log(
-        `\n#${row.seq} ${speaker}${row.interrupted ? " (interrupted)" : ""}\n${row.text || row.content}`,
-      );
+      const cut = row.interrupted ? " (interrupted)" : "";
+      console.log(`\n#${row.seq} ${speakerOf(row)}${cut}\n${messageText(row)}`);
     }
     console.log(`\n${page.rows.length} messages, as of seq ${page.asOfSeq}.`);
   }

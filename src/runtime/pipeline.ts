@@ -41,20 +41,33 @@ export function startPipeline(parts: Parts): AsyncDisposable {
   );
 }
 
-/** Waits until no append is in the outbox and no session on the work list. */
+/** A pipeline that leaves as much undone for this long is not getting any further. */
+const STALLED_MS = 20_000;
+const LOOK_MS = 20;
+
+/** Waits until outbox and work list are empty. Returns false when nothing has moved for 20 s. */
 export async function untilCaughtUp(
   db: Db,
   onProgress: (left: number) => void = () => undefined,
-): Promise<void> {
+): Promise<boolean> {
+  let last = Number.POSITIVE_INFINITY;
+  let movedAt = performance.now();
   for (;;) {
-    const [row] = await db.rows<{ left: number }>({
-      text: "select (select count(*) from turnlog.outbox) + (select count(*) from turnlog.work) as left",
-    });
-    const left = row?.left ?? 0;
+    const left = await countLeft(db);
     onProgress(left);
-    if (left === 0) return;
-    await sleep(20);
+    if (left === 0) return true;
+    if (left !== last) movedAt = performance.now();
+    else if (performance.now() - movedAt > STALLED_MS) return false;
+    last = left;
+    await sleep(LOOK_MS);
   }
+}
+
+async function countLeft(db: Db): Promise<number> {
+  const [row] = await db.rows<{ left: number }>({
+    text: "select (select count(*) from turnlog.outbox) + (select count(*) from turnlog.work) as left",
+  });
+  return row?.left ?? 0;
 }
 
 /** Trouble with the queue is logged and survived: the sweep finds what was not rung for. */
