@@ -23,7 +23,7 @@ export function speakerOf(
 }
 
 function blockText(block: JsonValue): string {
-  const type = member(block, "type");
+  const type = text(member(block, "type"));
   switch (type) {
     case "text":
     case "reasoning":
@@ -37,7 +37,7 @@ function blockText(block: JsonValue): string {
         : "";
     }
     default:
-      return `[${text(type)}]`;
+      return `[${type}]`;
   }
 }
 

@@ -1,12 +1,15 @@
 /** The connection to Postgres: a pool, statements, transactions and notifications, with typed failures. */
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import pg from "pg";
+import { DatabaseUnavailableError } from "../errors.ts";
 import { toTurnlogError } from "./pg-errors.ts";
 
 /** One statement. A `name` makes it a prepared one, planned once a connection. */
 export interface Statement {
   readonly text: string;
   readonly name?: string;
+  /** How long to wait for the answer, in ms; default a minute. The connection is given up then. */
+  readonly timeoutMs?: number;
 }
 
 /** Where statements run: on any free connection, or inside a transaction. */
@@ -52,6 +55,7 @@ const TYPES: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format),
 };
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
+const DEFAULT_STATEMENT_TIMEOUT_MS = 60_000;
 
 /** Makes the pool. It connects at the first statement, so nothing fails here. */
 export function connect(options: ConnectOptions): Db {
@@ -84,11 +88,14 @@ async function run<Row extends object>(
   statement: Statement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const query = runner.prepared
-    ? { ...statement, values: [...values] }
-    : { text: statement.text, values: [...values] };
+  const { text, name, timeoutMs = DEFAULT_STATEMENT_TIMEOUT_MS } = statement;
+  const query = { text, values: [...values], query_timeout: timeoutMs };
   try {
-    return (await on.query<Row>(query)).rows;
+    return (
+      await on.query<Row>(
+        runner.prepared && name !== undefined ? { ...query, name } : query,
+      )
+    ).rows;
   } catch (error) {
     throw toTurnlogError(error);
   }
@@ -114,14 +121,24 @@ async function inTransaction<T>(
     await client.query("commit");
     return result;
   } catch (error) {
-    broken = await client.query("rollback").then(
-      () => undefined,
-      (lost: unknown) =>
-        lost instanceof Error ? lost : new Error(String(lost)),
-    );
-    throw toTurnlogError(error);
+    const typed = toTurnlogError(error);
+    broken =
+      typed instanceof DatabaseUnavailableError
+        ? typed
+        : await rollBack(client);
+    throw typed;
   } finally {
     client.release(broken);
+  }
+}
+
+/** Returns why the connection can't be used any more, if it can't. */
+async function rollBack(client: pg.PoolClient): Promise<Error | undefined> {
+  try {
+    await client.query("rollback");
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 

@@ -85,7 +85,9 @@ export function wasNeverSent(error: unknown): boolean {
     return true;
   return (
     /^(28...|3D000|53300|57P03)$/.test(code) ||
-    /timeout exceeded when trying to connect/i.test(messageOf(cause))
+    /timeout exceeded when trying to connect|is not queryable/i.test(
+      messageOf(cause),
+    )
   );
 }
 

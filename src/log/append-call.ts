@@ -44,10 +44,11 @@ const APPEND = {
       $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
 };
 
-/** Sends the append once. Locks the session row for the length of the statement. */
+/** Sends the append once and waits `timeoutMs` for the answer. Locks the session row for the length of the statement. */
 export async function callAppend(
   db: Queryable,
   call: AppendCall,
+  timeoutMs?: number,
 ): Promise<AppendAnswer> {
   const { batch } = call;
   const identity = [
@@ -60,13 +61,10 @@ export async function callAppend(
   const writer = [null, null];
   const creation = [call.header, call.tenant, call.recreate];
   const shape = [RULES_VERSION, STATE, batch.eventCount, batch.factsEnd];
-  const [answer] = await db.rows<AppendAnswer>(APPEND, [
-    ...identity,
-    ...writer,
-    ...creation,
-    ...shape,
-    ...batch.columns,
-  ]);
+  const [answer] = await db.rows<AppendAnswer>(
+    timeoutMs === undefined ? APPEND : { ...APPEND, timeoutMs },
+    [...identity, ...writer, ...creation, ...shape, ...batch.columns],
+  );
   if (answer === undefined) throw new Error("append_v1 returned no row");
   return answer;
 }

@@ -104,7 +104,12 @@ function appendLocked(db: Db, request: AppendRequest): Promise<AppendResult> {
       request.appendId,
     );
     const call = callOf(request, standing.first_seq ?? standing.head);
-    return settle(tx, request, call, await callAppend(tx, call));
+    return settle(
+      tx,
+      request,
+      call,
+      await callAppend(tx, call, request.timeoutMs),
+    );
   });
 }
 
@@ -147,7 +152,12 @@ async function sendUntilAnswered(
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
   ) {
     try {
-      return await sendOnce(db, request, call);
+      return await sendOnce(
+        db,
+        request,
+        call,
+        Math.max(1, deadline - performance.now()),
+      );
     } catch (error) {
       const isLost = error instanceof DatabaseUnavailableError;
       if (!isLost && !isTransient(error)) throw error;
@@ -173,9 +183,10 @@ async function sendOnce(
   db: Db,
   request: AppendRequest,
   call: AppendCall,
+  timeoutMs: number,
 ): Promise<AppendAnswer> {
   try {
-    return await callAppend(db, call);
+    return await callAppend(db, call, timeoutMs);
   } catch (error) {
     if (violatedConstraint(error) !== "events_session_id_append_id_idx")
       throw error;
@@ -184,7 +195,11 @@ async function sendOnce(
       request.sessionId,
       request.appendId,
     );
-    return callAppend(db, firstSeq === null ? call : callOf(request, firstSeq));
+    return callAppend(
+      db,
+      firstSeq === null ? call : callOf(request, firstSeq),
+      timeoutMs,
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import { ensureBuilds } from "../../src/builds/ensure-builds.ts";
 import { connect, type Db } from "../../src/db/connect.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { builtInProjections } from "../../src/projections/registry.ts";
+import { buildForTests } from "./built.ts";
 import { databaseUrlOf } from "./database-url.ts";
 import { startTestServer } from "./test-server.ts";
 
@@ -17,6 +18,7 @@ declare module "vitest" {
 export default async function setup(
   project: TestProject,
 ): Promise<() => Promise<void>> {
+  await buildForTests();
   const server = await startTestServer(
     process.env["TURNLOG_TEST_DATABASE_URL"],
   );

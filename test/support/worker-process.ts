@@ -1,8 +1,7 @@
 /** A worker of ours as a process of its own. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
-import { packageRoot } from "../../src/db/package-root.ts";
+import { built } from "./built.ts";
 
 export interface WorkerProcess {
   readonly name: "relay" | "projector";
@@ -16,8 +15,7 @@ export function startWorker(
   name: WorkerProcess["name"],
   databaseUrl: string,
 ): WorkerProcess {
-  const script = join(packageRoot(), "workers", `${name}.ts`);
-  const child = spawn(process.execPath, ["--import", "tsx", script], {
+  const child = spawn(process.execPath, [built(`workers/${name}`)], {
     env: { ...process.env, TURNLOG_DATABASE_URL: databaseUrl },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,0 +1,281 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { packageRoot } from "../../src/db/package-root.ts";
+import { turnlog } from "../support/command-line.ts";
+import { useTestDatabase } from "../support/database.ts";
+import { collect } from "../support/events.ts";
+import { exampleFiles } from "../support/logs.ts";
+import { catchUp } from "../support/pipeline.ts";
+import { readLog } from "../support/reference-log.ts";
+
+const database = useTestDatabase();
+const example = join(packageRoot(), "examples/sessions/04-compaction.jsonl");
+const { id } = readLog(example).header;
+
+const run = (...args: readonly string[]) =>
+  turnlog(args, { databaseUrl: database().url });
+
+beforeAll(async () => {
+  await run("import", ...exampleFiles());
+  await catchUp(database().db);
+});
+
+describe("every command", () => {
+  it.each([
+    "start",
+    "demo",
+    "migrate",
+    "import",
+    "sessions",
+    "events",
+    "messages",
+    "usage",
+    "status",
+  ])(
+    "%s explains itself with --help, --json and --database-url among the options",
+    async (command) => {
+      const { code, stdout } = await turnlog([command, "--help"]);
+
+      expect(code).toBe(0);
+      expect(stdout).toContain("--json");
+      expect(stdout).toContain("--database-url");
+    },
+  );
+});
+
+describe("import", () => {
+  it("says of a file that is stored already that it is unchanged", async () => {
+    const { code, stdout } = await run("import", example);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain("unchanged");
+    expect(stdout).toContain("0 events appended from 1 files.");
+  });
+
+  it("names a refused file on one line, goes on with the others, and fails", async () => {
+    const { code, stdout, stderr } = await run(
+      "import",
+      "package.json",
+      example,
+      "missing.jsonl",
+    );
+
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      "package.json:1: refused: the header line is not JSON",
+      "missing.jsonl: refused: there is no such file, or it can't be read",
+    ]);
+    expect(stdout).toContain("unchanged");
+  });
+
+  it("prints its reports as JSON", async () => {
+    const { stdout } = await run("import", "--json", example);
+
+    expect(JSON.parse(stdout)).toMatchObject([
+      { outcome: "unchanged", sessionId: id, line: null },
+    ]);
+  });
+
+  it("tells that nobody folds when no relay runs", async () => {
+    const { db } = database();
+    await db.rows({ text: "update turnlog.lease set until = now()" });
+    const { stderr } = await run(
+      "import",
+      join(packageRoot(), "test/cli/one-event.jsonl"),
+    );
+
+    expect(stderr).toContain("turnlog start");
+  });
+});
+
+describe("reading commands", () => {
+  it("sessions lists every session with its title", async () => {
+    const { code, stdout } = await run("sessions");
+
+    expect(code).toBe(0);
+    expect(stdout.split("\n").filter((line) => line.includes(id))).toHaveLength(
+      1,
+    );
+    expect(JSON.parse((await run("sessions", "--json")).stdout)).toHaveLength(
+      10,
+    );
+  });
+
+  it("events --json gives the log back byte for byte, and takes a range", async () => {
+    const { stdout } = await run("events", id, "--json");
+    const range = await run(
+      "events",
+      id,
+      "--json",
+      "--from",
+      "3",
+      "--limit",
+      "2",
+    );
+
+    const lines = (await collect(database().store, id)).map((event) =>
+      JSON.stringify(event),
+    );
+    expect(stdout.trimEnd().split("\n")).toEqual(lines);
+    expect(range.stdout.trimEnd().split("\n")).toEqual(lines.slice(3, 5));
+  });
+
+  it("messages shows the surface, and the transcript when asked", async () => {
+    const surface = JSON.parse((await run("messages", id, "--json")).stdout);
+    const transcript = JSON.parse(
+      (await run("messages", id, "--json", "--transcript")).stdout,
+    );
+
+    expect(
+      surface.rows.every((row: { onSurface: boolean }) => row.onSurface),
+    ).toBe(true);
+    expect(transcript.rows.length).toBeGreaterThan(surface.rows.length);
+    expect((await run("messages", id)).stdout).toContain(
+      `as of seq ${surface.asOfSeq}.`,
+    );
+  });
+
+  it("usage sums a session, or all of them", async () => {
+    const all = JSON.parse((await run("usage", "--json")).stdout);
+    const one = JSON.parse((await run("usage", id, "--json")).stdout);
+
+    expect(all).toHaveLength(10);
+    expect(one.stats).toEqual(
+      all.filter((row: { sessionId: string }) => row.sessionId === id),
+    );
+    expect(
+      one.rows.some((row: { kind: string }) => row.kind === "compaction"),
+    ).toBe(true);
+  });
+
+  it("status shows each hop, with a lag of 0 when all is folded", async () => {
+    const { code, stdout } = await run("status");
+
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^outbox +\d+ appends waiting$/m);
+    expect(stdout).toMatch(/^messages +1 /m);
+    expect(JSON.parse((await run("status", "--json")).stdout)).toMatchObject({
+      projections: expect.any(Array),
+    });
+  });
+
+  it("migrate finds nothing to do on a database that is up to date", async () => {
+    expect((await run("migrate")).stdout).toContain("up to date");
+    expect((await run("migrate", "--dry-run")).stdout).toBe(
+      "-- nothing to apply\n",
+    );
+  });
+});
+
+describe("bad input gets one line that says what to do, and changes nothing", () => {
+  it.each<[string, readonly string[], string | undefined, number, RegExp]>([
+    [
+      "a malformed URL",
+      ["status"],
+      "not a url",
+      2,
+      /TURNLOG_DATABASE_URL: must be postgres:/,
+    ],
+    [
+      "a URL of something else",
+      ["status", "--database-url", "http://x/y"],
+      undefined,
+      2,
+      /must be postgres:/,
+    ],
+    [
+      "an unreachable server",
+      ["status"],
+      "postgres://u:p@127.0.0.1:1/x",
+      1,
+      /ECONNREFUSED.*Is the server running/,
+    ],
+    [
+      "an unknown host",
+      ["status"],
+      "postgres://u:p@no-such-host.invalid/x",
+      1,
+      /not available/,
+    ],
+    [
+      "an unknown option",
+      ["status", "--nonsense"],
+      undefined,
+      2,
+      /unknown option '--nonsense'/,
+    ],
+    [
+      "an unknown command",
+      ["explode"],
+      undefined,
+      2,
+      /unknown command 'explode'/,
+    ],
+    [
+      "a missing argument",
+      ["events"],
+      undefined,
+      2,
+      /missing required argument 'session'/,
+    ],
+    [
+      "a limit that is no number",
+      ["sessions", "--limit", "many"],
+      undefined,
+      2,
+      /whole number/,
+    ],
+  ])("%s", async (_what, args, databaseUrl, code, message) => {
+    const result = await turnlog(
+      args,
+      databaseUrl === undefined ? {} : { databaseUrl },
+    );
+
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toMatch(/^\s+at /m);
+    expect(result.code).toBe(code);
+  });
+
+  it.each(["events", "messages", "usage"])(
+    "an unknown session (%s)",
+    async (command) => {
+      const { code, stderr } = await run(command, randomUUID());
+
+      expect(code).toBe(1);
+      expect(stderr).toMatch(
+        /^turnlog: There is no session .*turnlog sessions\n$/,
+      );
+    },
+  );
+
+  it("an empty session id", async () => {
+    expect(await run("events", "")).toMatchObject({ code: 2 });
+  });
+
+  it("a database that does not exist, or a wrong password", async () => {
+    const missing = new URL(database().url);
+    missing.pathname = "/no_such_database";
+    const { code, stderr } = await turnlog(["status"], {
+      databaseUrl: missing.href,
+    });
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/no_such_database.*does not exist/);
+  });
+
+  it("a database of a newer version", async () => {
+    const { db } = database();
+    await db.rows({
+      text: "update turnlog.schema set min_client_version = 99",
+    });
+    const status = await run("status");
+    const migrate = await run("migrate");
+    await db.rows({ text: "update turnlog.schema set min_client_version = 1" });
+
+    expect([status.code, migrate.code]).toEqual([1, 1]);
+    expect(status.stderr).toMatch(
+      /asks for clients of schema version 99.*Upgrade turnlog/,
+    );
+  });
+});
