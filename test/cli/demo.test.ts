@@ -33,10 +33,12 @@ describe("the demo on a bare machine", () => {
   });
 
   it("works again after a kill -9 in the middle, and says that all is stored already", async () => {
-    const killed = await turnlog(["demo"], { cwd, killAfterMs: 1_100 });
+    const killed = [];
+    for (const killAfterMs of [250, 400, 550, 700])
+      killed.push(await turnlog(["demo"], { cwd, killAfterMs }));
     const { code, stdout } = await turnlog(["demo"], { cwd });
 
-    expect(killed.code).toBeNull();
+    expect(killed[0]?.code).toBeNull();
     expect(code).toBe(0);
     expect(stdout).toMatch(/01-fix-failing-test\.jsonl +\w{8} +unchanged +866/);
     expect(stdout).toMatch(/^lag +0 events$/m);
@@ -44,7 +46,7 @@ describe("the demo on a bare machine", () => {
 
   it("works after a kill -9 in the middle of the very first run", async () => {
     const bare = await newDirectory();
-    for (const killAfterMs of [900, 1_500, 2_100])
+    for (const killAfterMs of [500, 900, 1_300])
       await turnlog(["demo"], { cwd: bare, killAfterMs });
 
     const { code, stdout } = await turnlog(["demo", "--json"], { cwd: bare });

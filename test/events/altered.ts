@@ -7,7 +7,7 @@ import {
 
 /**
  * A copy of `value` whose member at `path` (`message.content.0.type`) is `put`; where `put` is not given, the copy
- * lacks that member.
+ * lacks that member. The order of keys is kept; a new one comes last.
  */
 export function altered(
   value: JsonValue,
@@ -25,7 +25,9 @@ export function altered(
       ? [...before, ...after]
       : [...before, changed, ...after];
   }
-  const { [step]: old, ...others } = isJsonObject(value) ? value : {};
-  const changed = change(old);
-  return changed === undefined ? others : { ...others, [step]: changed };
+  const members = new Map(Object.entries(isJsonObject(value) ? value : {}));
+  const changed = change(members.get(step));
+  if (changed === undefined) members.delete(step);
+  else members.set(step, changed);
+  return Object.fromEntries(members);
 }

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkEvent, type UncheckedEvent } from "../../src/events/envelope.ts";
-import type { JsonValue } from "../../src/events/json.ts";
 import { STORAGE_TAGS } from "../../src/events/vocabulary.ts";
 import { runs } from "../support/property-runs.ts";
 import { altered } from "./altered.ts";
@@ -42,6 +41,7 @@ describe("a checked event", () => {
       ignorable: true,
       surfaceOp: "append",
       sourceEventSeqs: [4, 5],
+      keyOrder: "type,data,surfaceOp,seq,time,ignorable,sourceEventSeqs",
     });
   });
 
@@ -53,6 +53,7 @@ describe("a checked event", () => {
       ignorable: false,
       surfaceOp: null,
       sourceEventSeqs: null,
+      keyOrder: null,
     });
   });
 
@@ -643,8 +644,4 @@ function extra(key: string, value: unknown): object {
 
 function range(start: unknown, end: unknown): object {
   return { op: "replace", start, end };
-}
-
-function altered(data: JsonValue, path: string, put: JsonValue): JsonValue {
-  return altered(data, path, put);
 }
