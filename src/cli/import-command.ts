@@ -47,7 +47,7 @@ async function fillReadTables(context: Context): Promise<void> {
   const progress = new Progress();
   await using _pipeline = startPipeline({ db, config, logger: silentLogger });
   const isCaughtUp = await untilCaughtUp(db, (left) =>
-    progress.show(`read tables: ${formatCount(left)} to go`),
+    progress.show(() => `read tables: ${formatCount(left)} to go`),
   );
   progress.clear();
   if (!isCaughtUp)

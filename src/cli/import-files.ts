@@ -13,12 +13,12 @@ export async function importFiles(
   for (const [at, file] of files.entries()) {
     const startedAt = performance.now();
     const report = await importFile(store, file, ({ phase, events }) => {
-      const perSecond = Math.round(
-        (events * 1_000) / (performance.now() - startedAt),
-      );
-      progress.show(
-        `${at + 1}/${files.length}  ${file}  ${phase}  ${formatCount(events)} events  ${formatCount(perSecond)}/s`,
-      );
+      progress.show(() => {
+        const perSecond = Math.round(
+          (events * 1_000) / (performance.now() - startedAt),
+        );
+        return `${at + 1}/${files.length}  ${file}  ${phase}  ${formatCount(events)} events  ${formatCount(perSecond)}/s`;
+      });
     });
     progress.clear();
     if (report.outcome === "refused") console.error(refusal(report));

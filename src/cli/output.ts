@@ -37,11 +37,12 @@ export class Progress {
   readonly #isTerminal = process.stderr.isTTY;
   #lastAt = 0;
 
-  show(text: string): void {
+  /** @param text made only when it is shown, ten times a second at most */
+  show(text: () => string): void {
     const now = performance.now();
     if (!this.#isTerminal || now - this.#lastAt < 100) return;
     this.#lastAt = now;
-    process.stderr.write(`\r\x1b[2K${text}`);
+    process.stderr.write(`\r\x1b[2K${text()}`);
   }
 
   clear(): void {

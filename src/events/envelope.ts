@@ -3,7 +3,7 @@ import { parseSurfaceOp, type SurfaceOp } from "./surface.ts";
 import type { NewEvent } from "./event.ts";
 import { detachJson, NotLosslessError } from "./lossless-json.ts";
 import { keyOrderOf } from "./key-order.ts";
-import { isJsonArray, isSeq, type JsonValue } from "./json.ts";
+import { isSeq, type JsonValue } from "./json.ts";
 import { checkMessageShape } from "./message-shapes.ts";
 import { RuleViolation } from "./rule-violation.ts";
 import { isRetiredType, isStorageTag, isSurfaceType } from "./vocabulary.ts";
@@ -142,12 +142,11 @@ function checkSurface(
 
 function checkSources(
   type: string,
-  given: unknown,
+  sources: unknown,
   seq: number,
 ): readonly number[] | null {
-  if (given === undefined) return null;
-  const sources = detach(given, "sourceEventSeqs");
-  if (!isJsonArray(sources))
+  if (sources === undefined) return null;
+  if (!Array.isArray(sources))
     return fail("sources", "sourceEventSeqs", "must be an array");
   if (sources.length === 0 && type !== "assistant/message")
     fail(
@@ -155,21 +154,43 @@ function checkSources(
       "sourceEventSeqs",
       "may be empty on assistant/message only",
     );
+  const copy: number[] = [];
+  for (const [at, source] of sources.entries())
+    copy.push(checkSource(source, at, seq));
+  refuseRepeated(copy);
+  return copy;
+}
+
+function checkSource(source: unknown, at: number, seq: number): number {
+  if (typeof source !== "number" || !isSeq(source) || Object.is(source, -0))
+    return fail(
+      "sources",
+      `sourceEventSeqs[${at}]`,
+      "must be a non-negative safe integer",
+    );
+  if (source >= seq)
+    fail(
+      "sources",
+      `sourceEventSeqs[${at}]`,
+      `is ${source}, but must be below the event's own seq ${seq}`,
+    );
+  return source;
+}
+
+/** Long lists nearly always ascend, and then nothing can be there twice. */
+function refuseRepeated(sources: readonly number[]): void {
+  if (
+    sources.every(
+      (source, at) => at === 0 || source > (sources[at - 1] ?? source),
+    )
+  )
+    return;
   const seen = new Set<number>();
   for (const [at, source] of sources.entries()) {
-    const path = `sourceEventSeqs[${at}]`;
-    if (!isSeq(source))
-      return fail("sources", path, "must be a non-negative safe integer");
-    if (seen.has(source)) fail("sources", path, `repeats ${source}`);
-    if (source >= seq)
-      fail(
-        "sources",
-        path,
-        `is ${source}, but must be below the event's own seq ${seq}`,
-      );
+    if (seen.has(source))
+      fail("sources", `sourceEventSeqs[${at}]`, `repeats ${source}`);
     seen.add(source);
   }
-  return [...seen];
 }
 
 function detach(value: unknown, at: string): JsonValue {

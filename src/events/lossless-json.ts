@@ -18,6 +18,65 @@ export class NotLosslessError extends Error {
   }
 }
 
+/**
+ * Returns a detached copy of `value`.
+ * @throws NotLosslessError for -0, NaN, infinities, undefined, bigint, symbols, functions, sparse or decorated
+ * arrays, class instances, hidden or symbol keys, cycles, and nesting beyond MAX_JSON_DEPTH.
+ */
+export function detachJson(value: unknown): JsonValue {
+  const copy = copySimple(value, 0);
+  return copy === undefined ? detachIteratively(value) : copy;
+}
+
+/** Levels that the quick copy descends by recursion; what goes deeper, cycles included, is for the other one. */
+const SIMPLE_DEPTH = 64;
+
+/** Copies what is plain and shallow, as nearly everything is; undefined for anything that needs a closer look. */
+function copySimple(value: unknown, depth: number): JsonValue | undefined {
+  if (typeof value === "string" || typeof value === "boolean" || value === null)
+    return value;
+  if (typeof value === "number")
+    return Number.isFinite(value) && !Object.is(value, -0) ? value : undefined;
+  if (typeof value !== "object" || depth === SIMPLE_DEPTH) return undefined;
+  return Array.isArray(value)
+    ? copySimpleArray(value, depth)
+    : copySimpleObject(value, depth);
+}
+
+function copySimpleArray(
+  source: readonly unknown[],
+  depth: number,
+): JsonValue | undefined {
+  if (Object.getPrototypeOf(source) !== Array.prototype) return undefined;
+  if (Reflect.ownKeys(source).length !== source.length + 1) return undefined;
+  const copy: JsonValue[] = [];
+  for (const item of source) {
+    const inner = copySimple(item, depth + 1);
+    if (inner === undefined) return undefined;
+    copy.push(inner);
+  }
+  return copy;
+}
+
+function copySimpleObject(
+  source: object,
+  depth: number,
+): JsonValue | undefined {
+  if (Object.getPrototypeOf(source) !== Object.prototype) return undefined;
+  const keys = Object.keys(source);
+  if (Reflect.ownKeys(source).length !== keys.length) return undefined;
+  const copy: Record<string, JsonValue> = {};
+  for (const key of keys) {
+    const inner =
+      key === "__proto__"
+        ? undefined
+        : copySimple(Reflect.get(source, key), depth + 1);
+    if (inner === undefined) return undefined;
+    copy[key] = inner;
+  }
+  return copy;
+}
+
 interface Frame {
   readonly source: object;
   /** Null for an array. */
@@ -29,12 +88,7 @@ interface Frame {
   next: number;
 }
 
-/**
- * Returns a detached copy of `value`.
- * @throws NotLosslessError for -0, NaN, infinities, undefined, bigint, symbols, functions, sparse or decorated
- * arrays, class instances, hidden or symbol keys, cycles, and nesting beyond MAX_JSON_DEPTH.
- */
-export function detachJson(value: unknown): JsonValue {
+function detachIteratively(value: unknown): JsonValue {
   let result: JsonValue = null;
   const ancestors = new Set<object>();
   const root: Frame = {

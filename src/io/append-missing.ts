@@ -26,7 +26,7 @@ const BATCH_CHARACTERS = 2 * 1024 * 1024;
  */
 export async function appendMissing(task: AppendTask): Promise<number> {
   const { store, file, stored } = task;
-  const log = await openLogFile(file);
+  const log = await openLogFile(file, "checked");
   const sessionId = log.header.id;
   if (
     stored !== null &&

@@ -33,16 +33,21 @@ export interface LogFile {
 
 /**
  * Opens a log file and reads its header; the events follow as they are read.
+ * @param known `checked` for a file that was read to its end before: events are taken as they stand
  * @throws LogFileError naming the line, here and while events are read.
  */
-export async function openLogFile(file: string): Promise<LogFile> {
+export async function openLogFile(
+  file: string,
+  known: "unchecked" | "checked" = "unchecked",
+): Promise<LogFile> {
   const lines = readLines(file);
   const first = await lines.next();
   if (first.done === true)
     throw new LogFileError(1, "the file is empty: there is no header line");
   return {
     header: at(first.value, () => headerOf(first.value)),
-    lines: readEventLines(lines),
+    lines:
+      known === "checked" ? readCheckedLines(lines) : readUncheckedLines(lines),
   };
 }
 
@@ -56,27 +61,65 @@ function headerOf(line: Line): SessionHeader {
   return parseHeader(value);
 }
 
-async function* readEventLines(
+async function* readUncheckedLines(
   lines: AsyncIterable<Line>,
 ): AsyncGenerator<LogLine> {
   const surface = new SurfaceCheck();
   let nextSeq = 0;
   for await (const line of lines) {
-    const events = at(line, () => eventsOf(line, nextSeq));
+    const events = at(line, () => eventsOf(line, nextSeq, plainEvent));
     at(line, () => events.forEach((event) => surface.add(event)));
     nextSeq += events.length;
     yield { number: line.number, characters: line.text.length, events };
   }
 }
 
-function eventsOf(line: Line, nextSeq: number): readonly SessionEvent[] {
+/** The store checks each event again as it is appended, so a file that changed meanwhile does no harm. */
+async function* readCheckedLines(
+  lines: AsyncIterable<Line>,
+): AsyncGenerator<LogLine> {
+  let nextSeq = 0;
+  for await (const line of lines) {
+    const events = at(line, () => eventsOf(line, nextSeq, asItStands));
+    nextSeq += events.length;
+    yield { number: line.number, characters: line.text.length, events };
+  }
+}
+
+function eventsOf(
+  line: Line,
+  nextSeq: number,
+  read: (value: JsonObject, nextSeq: number) => SessionEvent,
+): readonly SessionEvent[] {
   const value = parseLine(line, "the line is not JSON");
   if (!isJsonObject(value))
     throw new LogFileError(line.number, "the line is not a JSON object");
   const { type } = value;
   return typeof type === "string" && isStorageTag(type)
     ? packedRow({ ...value, type }, nextSeq)
-    : [plainEvent(value, nextSeq)];
+    : [read(value, nextSeq)];
+}
+
+function asItStands(value: JsonObject, nextSeq: number): SessionEvent {
+  if (!isEvent(value) || value.seq !== nextSeq)
+    throw new RuleViolation(
+      "seq",
+      "seq",
+      `is not ${nextSeq} any more: the file has changed while it was read`,
+    );
+  return value;
+}
+
+function isEvent(value: object): value is SessionEvent {
+  return (
+    "type" in value &&
+    typeof value.type === "string" &&
+    "seq" in value &&
+    typeof value.seq === "number" &&
+    "time" in value &&
+    typeof value.time === "number" &&
+    "data" in value
+  );
 }
 
 function packedRow(
