@@ -25,6 +25,12 @@ CREATE TABLE "turnlog"."checkpoints" (
 	CONSTRAINT "checkpoints_pkey" PRIMARY KEY("session_id","build")
 );
 --> statement-breakpoint
+CREATE TABLE "turnlog"."event_types" (
+	"type" text collate "C" PRIMARY KEY NOT NULL,
+	"description" text NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "turnlog"."events" (
 	"seq" bigint NOT NULL,
 	"time_ms" bigint NOT NULL,

@@ -19,7 +19,7 @@ for each statement execute function turnlog.refuse_change();
 --   _header, _tenant, _recreate  for a new session; _recreate allows the id of a deleted one
 --   _rules_version, _state       what the next append is checked against
 --   _event_count, _facts_end     events in the batch; offset after the last one that is not a delta (0 = none)
---   _offsets ... _payloads       one line a row, joined by line feeds; an empty line is null
+--   _counts ... _payloads        one line a row, joined by line feeds; an empty line is null
 -- Outcomes: appended, duplicate (first_seq and next_seq are the first result's), reused, missing, deleted,
 -- incarnation, fenced (epoch is the current one), rules, conflict (next_seq is the actual head).
 -- Checked in this order: append id, incarnation, epoch, rules, head. Nothing is written unless appended.
@@ -31,7 +31,7 @@ create function turnlog.append_v1(
   _header text, _tenant text, _recreate boolean,
   _rules_version integer, _state text,
   _event_count integer, _facts_end integer,
-  _offsets text, _counts text, _types text, _times text, _turns text, _steps text,
+  _counts text, _types text, _times text, _turns text, _steps text,
   _ignorables text, _surface_ops text, _source_event_seqs text, _key_orders text, _payloads text,
   out outcome text, out first_seq bigint, out next_seq bigint, out incarnation uuid, out epoch bigint)
 language plpgsql
@@ -41,7 +41,12 @@ as $$
 declare
   _session turnlog.sessions;
   _stored record;
+  _counted bigint := (select sum(c::integer) from unnest(string_to_array(_counts, E'\n')) c);
 begin
+  if _counted is distinct from _event_count then
+    raise exception 'the rows hold % events, not %', _counted, _event_count using errcode = 'check_violation';
+  end if;
+
   if _expected_seq = 0 then
     insert into turnlog.sessions as s
       (session_id, incarnation, head, facts_head, rules_version, state, header, tenant)
@@ -75,18 +80,18 @@ begin
     insert into turnlog.events
       (session_id, seq, event_count, type, time_ms, turn, step, ignorable, surface_op, source_event_seqs, key_order, payload,
        append_id, append_digest, append_events)
-    select _session_id, _expected_seq + r.ord_offset::bigint, r.event_count::integer, r.type, r.time_ms::bigint,
+    select _session_id, _expected_seq + sum(r.event_count::integer) over (order by r.n) - r.event_count::integer, r.event_count::integer, r.type, r.time_ms::bigint,
            r.turn::bigint, r.step::bigint, r.ignorable is not null, r.surface_op, r.sources, r.key_order, r.payload,
            case when r.n = 1 then _append_id end,
            case when r.n = 1 then _append_digest end,
            case when r.n = 1 then _event_count end
     from unnest(
-      string_to_array(_offsets, E'\n'), string_to_array(_counts, E'\n'), string_to_array(_types, E'\n'),
+      string_to_array(_counts, E'\n'), string_to_array(_types, E'\n'),
       string_to_array(_times, E'\n'), string_to_array(_turns, E'\n', ''), string_to_array(_steps, E'\n', ''),
       string_to_array(_ignorables, E'\n', ''), string_to_array(_surface_ops, E'\n', ''),
       string_to_array(_source_event_seqs, E'\n', ''), string_to_array(_key_orders, E'\n', ''),
       string_to_array(_payloads, E'\n'))
-      with ordinality as r (ord_offset, event_count, type, time_ms, turn, step, ignorable, surface_op, sources, key_order, payload, n);
+      with ordinality as r (event_count, type, time_ms, turn, step, ignorable, surface_op, sources, key_order, payload, n);
 
     insert into turnlog.outbox (session_id, first_seq, next_seq, facts_next_seq, incarnation)
     values (_session_id, _expected_seq, _expected_seq + _event_count,

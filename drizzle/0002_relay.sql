@@ -30,10 +30,10 @@ $$;
 -- Locks, in order: lease row, outbox rows, feed, lock rows, work rows (by session id).
 --
 -- floor_id: outbox ids at or below it are drained or dead, so the scan starts above them instead of reading dead
--- rows again. An id below the highest one seen can only appear late in a transaction that had its transaction id by
--- then; so the highest id becomes the floor once no transaction from before that sight runs any more, and a drain
--- after that moment has taken all there was. Transaction ids that lie ahead of the server's come from a restored
--- copy: the wait starts again. Correctness never rests on the floor's being high, only on its being low enough.
+-- rows again. It rises in three drains. One notes the highest id it picked (next_floor_id). A later one notes its own
+-- transaction id (next_floor_xid): every transaction that was given a lower outbox id had its transaction id before
+-- that. When no transaction up to it runs any more, a drain that takes all there is makes the noted id the floor.
+-- A transaction id ahead of the server's comes from a restored copy, and is noted anew.
 create function turnlog.drain_v1(
   _holder uuid, _fence bigint, _limit integer, _ttl_ms integer,
   out drained integer, out last_position bigint, out session_ids text[])
@@ -56,7 +56,8 @@ begin
     return;
   end if;
 
-  _settled := pg_snapshot_xmin(_snapshot)::text::bigint >= _lease.next_floor_xid;
+  _settled := _lease.next_floor_xid > 0
+    and pg_snapshot_xmin(_snapshot)::text::bigint > _lease.next_floor_xid;
   _restored := pg_snapshot_xmax(_snapshot)::text::bigint < _lease.next_floor_xid;
 
   with oldest as (
@@ -100,20 +101,27 @@ begin
 
   last_position := _lease.last_position + drained;
   session_ids := coalesce(session_ids, '{}');
-  if drained = 0 and _lease.until > clock_timestamp() + make_interval(secs => _ttl_ms / 2000.0)
-     and not _restored and not (_settled and _lease.next_floor_id > _lease.floor_id) then
+  if drained = 0 and _lease.next_floor_id = _lease.floor_id
+     and _lease.until > clock_timestamp() + make_interval(secs => _ttl_ms / 2000.0) then
     return;
+  end if;
+
+  if _settled and drained < _limit then
+    _lease.floor_id := _lease.next_floor_id;
+    _lease.next_floor_xid := 0;
+  end if;
+  if _lease.next_floor_id = _lease.floor_id then
+    _lease.next_floor_id := greatest(_lease.floor_id, _top_id);
+  elsif _lease.next_floor_xid = 0 or _restored then
+    _lease.next_floor_xid := pg_current_xact_id()::text::bigint;
   end if;
 
   update turnlog.lease l
   set last_position = drain_v1.last_position,
       until = clock_timestamp() + make_interval(secs => _ttl_ms / 1000.0),
-      floor_id = case when _settled and drained < _limit then l.next_floor_id else l.floor_id end,
-      next_floor_id = case when _settled and drained < _limit then greatest(l.next_floor_id, _top_id)
-                           else l.next_floor_id end,
-      next_floor_xid = case when _settled and drained < _limit or _restored
-                            then pg_snapshot_xmax(pg_current_snapshot())::text::bigint
-                            else l.next_floor_xid end
+      floor_id = _lease.floor_id,
+      next_floor_id = _lease.next_floor_id,
+      next_floor_xid = _lease.next_floor_xid
   where l.lane = 0;
 end $$;
 --> statement-breakpoint

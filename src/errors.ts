@@ -11,6 +11,7 @@ export type ErrorCode =
   | "DATABASE_UNAVAILABLE"
   | "EMBEDDED_UNAVAILABLE"
   | "EVENT_INVALID"
+  | "EVENT_TOO_LARGE"
   | "EVENT_TYPE_UNKNOWN"
   | "FORMAT_UNSUPPORTED"
   | "IMPORT_CONFLICT"
@@ -171,7 +172,7 @@ export class EventInvalidError extends TurnlogError {
     const where =
       facts.index === null
         ? ""
-        : `Event ${facts.index} of the batch${facts.type === null ? "" : ` (${facts.type})`}: `;
+        : `Event ${facts.index} of the batch${facts.type === null ? "" : ` (${printable(facts.type)})`}: `;
     super(
       `${where}${facts.path === "" ? "" : `${facts.path} `}${facts.reason}. Nothing was stored.`,
     );
@@ -180,6 +181,30 @@ export class EventInvalidError extends TurnlogError {
     this.type = facts.type;
     this.rule = facts.rule;
     this.path = facts.path;
+  }
+}
+
+/** An event or an append is larger than this store takes. Nothing was stored. */
+export class EventTooLargeError extends TurnlogError {
+  readonly code = "EVENT_TOO_LARGE";
+  /** Position in the batch; null when the append as a whole is too large. */
+  readonly index: number | null;
+  /** Characters of JSON text, and how many are allowed. */
+  readonly actual: number;
+  readonly limit: number;
+  constructor(facts: { index: number | null; actual: number; limit: number }) {
+    const what =
+      facts.index === null ? "The append" : `Event ${facts.index} of the batch`;
+    const remedy =
+      facts.index === null
+        ? "Append in several batches, or raise maxAppendCharacters."
+        : "Keep large content elsewhere and refer to it, or raise maxEventCharacters.";
+    super(
+      `${what} has ${facts.actual} characters of JSON, more than the limit of ${facts.limit}. Nothing was stored. ${remedy}`,
+    );
+    this.index = facts.index;
+    this.actual = facts.actual;
+    this.limit = facts.limit;
   }
 }
 
@@ -332,4 +357,9 @@ export class EmbeddedUnavailableError extends TurnlogError {
 /** A setting is missing or malformed. */
 export class ConfigInvalidError extends TurnlogError {
   readonly code = "CONFIG_INVALID";
+}
+
+/** On one line, whatever a caller put into it. */
+function printable(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }

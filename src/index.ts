@@ -8,6 +8,7 @@ export {
   DatabaseUnavailableError,
   EmbeddedUnavailableError,
   EventInvalidError,
+  EventTooLargeError,
   EventTypeUnknownError,
   FormatUnsupportedError,
   ImportConflictError,
@@ -37,7 +38,8 @@ export type { NewEvent, SessionEvent } from "./events/event.ts";
 export type { NewSessionHeader, SessionHeader } from "./events/header.ts";
 export type { JsonObject, JsonValue } from "./events/json.ts";
 export type { SurfaceOp } from "./events/surface.ts";
-export type { AppendResult } from "./log/append.ts";
+export type { AppendResult } from "./log/append-request.ts";
+export type { RegisteredType } from "./log/event-types.ts";
 export type { ReadOptions } from "./log/read.ts";
 export type { MessagesQuery } from "./query/read-views.ts";
 export type {

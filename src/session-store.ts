@@ -4,7 +4,11 @@ import { checkSchema } from "./db/migrate.ts";
 import type { NewEvent, SessionEvent } from "./events/event.ts";
 import type { NewSessionHeader, SessionHeader } from "./events/header.ts";
 import { AppendId, SessionId } from "./events/ids.ts";
-import { appendEvents, type AppendResult } from "./log/append.ts";
+import { appendEvents, type AppendContext } from "./log/append.ts";
+import type { AppendResult } from "./log/append-request.ts";
+import { EventTypes, type RegisteredType } from "./log/event-types.ts";
+import { StateCache } from "./log/state-cache.ts";
+import type { SizeLimits } from "./log/encode-append.ts";
 import { Doorbell } from "./log/doorbell.ts";
 import { readEvents, type ReadOptions } from "./log/read.ts";
 import { readSessionRow } from "./log/session-row.ts";
@@ -26,7 +30,7 @@ import type {
 } from "./query/views.ts";
 import { waitForSeq } from "./query/wait-for.ts";
 
-export interface SessionStoreOptions {
+export interface SessionStoreOptions extends Partial<SizeLimits> {
   readonly databaseUrl: string;
   /** Connections at most. @defaultValue 10 */
   readonly poolSize?: number;
@@ -34,6 +38,10 @@ export interface SessionStoreOptions {
   readonly applicationName?: string;
   /** Set to false behind a pooler that can't keep named statements. @defaultValue true */
   readonly preparedStatements?: boolean;
+  /** Characters of JSON text that one event may have. @defaultValue 67108864 */
+  readonly maxEventCharacters?: number;
+  /** Characters of JSON text that one append may have. @defaultValue 268435456 */
+  readonly maxAppendCharacters?: number;
 }
 
 export interface AppendOptions {
@@ -119,6 +127,15 @@ export interface SessionStore extends AsyncDisposable {
    * @throws WaitTimeoutError, ProjectionParkedError, ProjectionUnknownError, SessionNotFoundError
    */
   waitFor(sessionId: string, options: WaitOptions): Promise<void>;
+  /**
+   * Lets the store take events of a further log-only type without their being marked ignorable, for all its clients.
+   * @throws EventInvalidError when the type is known already, retired, or does not read `family/name`
+   */
+  registerEventType(type: RegisteredType): Promise<void>;
+  /** Types that were registered. */
+  eventTypes(): Promise<readonly RegisteredType[]>;
+  /** True for a type that the store takes without its being marked ignorable. */
+  knowsEventType(type: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -144,19 +161,43 @@ export async function createSessionStore(
     await db.close();
     throw error;
   }
-  return storeOver(db);
+  return storeOver(db, {
+    maxEventCharacters:
+      options.maxEventCharacters ?? DEFAULT_LIMITS.maxEventCharacters,
+    maxAppendCharacters:
+      options.maxAppendCharacters ?? DEFAULT_LIMITS.maxAppendCharacters,
+  });
 }
 
+/** Generous, and yet well below what one value of Postgres and one string of JavaScript can hold. */
+const DEFAULT_LIMITS: SizeLimits = {
+  maxEventCharacters: 64 * 1024 * 1024,
+  maxAppendCharacters: 256 * 1024 * 1024,
+};
+
 /** A store over an open connection; closing the store closes it. */
-export function storeOver(db: Db): SessionStore {
+export function storeOver(
+  db: Db,
+  limits: SizeLimits = DEFAULT_LIMITS,
+): SessionStore {
   const doorbell = new Doorbell(db);
+  const context: AppendContext = {
+    db,
+    types: new EventTypes(db),
+    states: new StateCache(),
+  };
   const close = (): Promise<void> => {
     doorbell.close();
     return db.close();
   };
   return {
     async append(sessionId, events, options) {
-      return append(db, doorbell, SessionId(sessionId), events, options);
+      return append(
+        { ...context, doorbell, limits },
+        SessionId(sessionId),
+        events,
+        options,
+      );
     },
     async *read(sessionId, options) {
       yield* readEvents(db, SessionId(sessionId), options);
@@ -206,22 +247,28 @@ export function storeOver(db: Db): SessionStore {
         timeoutMs,
       });
     },
+    registerEventType: (type) => context.types.register(type),
+    eventTypes: () => context.types.list(),
+    knowsEventType: (type) => context.types.knows(type),
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
 async function append(
-  db: Db,
-  doorbell: Doorbell,
+  context: AppendContext & {
+    readonly doorbell: Doorbell;
+    readonly limits: SizeLimits;
+  },
   sessionId: SessionId,
   events: readonly NewEvent[],
   options: AppendOptions,
 ): Promise<AppendResult> {
   const { expectedSeq } = options;
   const appendId = AppendId(options.appendId);
-  if (events.length === 0) return appendNothing(db, sessionId, expectedSeq);
-  const result = await appendEvents(db, {
+  if (events.length === 0)
+    return appendNothing(context.db, sessionId, expectedSeq);
+  const result = await appendEvents(context, {
     sessionId,
     appendId,
     events,
@@ -231,8 +278,9 @@ async function append(
     recreate: options.recreate ?? false,
     now: Date.now(),
     timeoutMs: options.timeoutMs ?? 10_000,
+    limits: context.limits,
   });
-  doorbell.ring();
+  context.doorbell.ring();
   return result;
 }
 

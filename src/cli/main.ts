@@ -84,12 +84,7 @@ function program(): Command {
   command("events", "print a session's log")
     .argument("<session>", "session id")
     .option("--from <seq>", "first seq", wholeNumber, 0)
-    .option(
-      "--limit <rows>",
-      "events at most",
-      wholeNumber,
-      Number.POSITIVE_INFINITY,
-    )
+    .option("--limit <rows>", "events at most; default all", wholeNumber)
     .action(done(eventsCommand));
   command("messages", "print a session's messages as the model sees them")
     .argument("<session>", "session id")

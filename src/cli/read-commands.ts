@@ -30,7 +30,7 @@ export async function sessionsCommand(
 
 export interface EventsOptions extends CommonOptions {
   readonly from: number;
-  readonly limit: number;
+  readonly limit?: number;
 }
 
 /** With --json one event a line, exactly as the log has it. */
@@ -41,7 +41,9 @@ export async function eventsCommand(
   await using context = await openContext(options);
   const range = {
     fromSeq: options.from,
-    toSeq: Math.min(options.from + options.limit, Number.MAX_SAFE_INTEGER),
+    ...(options.limit === undefined
+      ? {}
+      : { toSeq: options.from + options.limit }),
   };
   for await (const event of context.store.read(SessionId(sessionId), range)) {
     if (options.json === true) console.log(stringifyJson(event));

@@ -8,22 +8,23 @@ import type { Db, Queryable } from "./connect.ts";
 import { packageRoot } from "./package-root.ts";
 import { SCHEMA_VERSION, sqlState, toTurnlogError } from "./pg-errors.ts";
 
-/** Session-level advisory lock of migrations, in its two-key form. */
-const MIGRATION_LOCK = "7486, 0";
+/** Held until the migrations are committed: the migrator's own transaction ends the one that takes it. */
+const BEGIN_LOCKED =
+  "begin; set local lock_timeout = '60s'; select pg_advisory_xact_lock(7486, 0)";
 const BOOKKEEPING = {
   migrationsSchema: "turnlog_migrations",
   migrationsTable: "applied",
 };
 
 /**
- * Applies what is missing, in one transaction on one connection, while holding an advisory lock so that several
+ * Applies what is missing, in one transaction on one connection, under the advisory lock (7486, 0), so that several
  * processes may call it at once. Returns how many migrations were applied.
  * @throws SchemaTooNewError when the database no longer serves this version.
  */
 export async function migrate(db: Db): Promise<{ readonly applied: number }> {
   const client = await db.dedicated();
   try {
-    await client.query(`select pg_advisory_lock(${MIGRATION_LOCK})`);
+    await client.query(BEGIN_LOCKED);
     await refuseTooNew(db);
     const before = await countApplied(db);
     await applyMigrations(drizzle(client), {

@@ -1,4 +1,5 @@
 /** Turns what the driver and Postgres throw into our errors, by SQLSTATE; the only place that looks at it. */
+import { DrizzleQueryError } from "drizzle-orm";
 import {
   DatabaseUnavailableError,
   SchemaOutdatedError,
@@ -114,15 +115,15 @@ function describe(error: unknown): string {
   return message.endsWith(".") ? message : `${message}.`;
 }
 
-/** Wrappers of query builders keep the driver's error as their cause; several addresses give several errors. */
+/** The query builder wraps the driver's error; an attempt at several addresses gives several errors. */
 function rootCause(error: unknown): unknown {
   let at = error;
-  while (at instanceof Error && !(at instanceof TurnlogError)) {
-    if (at instanceof AggregateError && at.errors.length > 0) at = at.errors[0];
-    else if (at.cause instanceof Error && codeOf(at) === null) at = at.cause;
-    else break;
+  for (;;) {
+    if (at instanceof DrizzleQueryError) at = at.cause;
+    else if (at instanceof AggregateError && at.errors.length > 0)
+      at = at.errors[0];
+    else return at;
   }
-  return at;
 }
 
 function codeOf(error: unknown): string | null {

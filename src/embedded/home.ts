@@ -1,6 +1,6 @@
 /**
  * Which folder a cluster lives in, and as whom its server runs. A normal user's stays in
- * the wanted directory and runs as that user; root's is a longer story (root-home.ts).
+ * the wanted directory and runs as that user; root's is a longer story (root-place.ts).
  */
 import { mkdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";

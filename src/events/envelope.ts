@@ -48,7 +48,7 @@ export function checkEvent(event: UncheckedEvent, seq: number): CheckedEvent {
     fail(
       "seq",
       "seq",
-      `is ${JSON.stringify(event.seq)}, but seq ${seq} comes next`,
+      `is ${typeof event.seq === "number" ? event.seq : typeof event.seq}, but seq ${seq} comes next`,
     );
   const time = checkTime(event.time);
   if (event.ignorable !== undefined && event.ignorable !== true)
@@ -162,7 +162,7 @@ function checkSources(
 }
 
 function checkSource(source: unknown, at: number, seq: number): number {
-  if (typeof source !== "number" || !isSeq(source) || Object.is(source, -0))
+  if (typeof source !== "number" || !isSeq(source))
     return fail(
       "sources",
       `sourceEventSeqs[${at}]`,

@@ -3,6 +3,7 @@ import type { SessionEvent } from "./event.ts";
 import {
   isJsonArray,
   isJsonObject,
+  isJsonNumber,
   isSeq,
   type JsonObject,
   type JsonValue,
@@ -30,11 +31,13 @@ export function expandRun(
   const dt = data["dt"];
   if (dt === undefined || !isJsonArray(dt) || dt.length !== texts.length - 1)
     return fail("data.dt", `must be ${texts.length - 1} gaps`);
+  const textsPath =
+    row.type === "tool-call-chunks" ? "data.args" : "data.texts";
   let time = time0;
   return texts.map((text, at) => {
     const gap = at === 0 ? 0 : dt[at - 1];
     if (typeof text !== "string")
-      return fail(`data texts[${at}]`, "must be a string");
+      return fail(`${textsPath}[${at}]`, "must be a string");
     if (!isSafe(gap))
       return fail(`data.dt[${at - 1}]`, "must be a safe integer");
     time += gap;
@@ -72,11 +75,7 @@ function readRunData(type: StorageTag, data: JsonObject): RunData {
   for (const key of Object.keys(data))
     if (!allowed.includes(key))
       fail(`data.${key}`, "is not a key of a packed row");
-  if (
-    typeof turn !== "number" ||
-    typeof step !== "number" ||
-    typeof index !== "number"
-  )
+  if (!isJsonNumber(turn) || !isJsonNumber(step) || !isJsonNumber(index))
     return fail("data", "must have numbers turn, step and index");
   const texts = isToolCall ? data["args"] : data["texts"];
   if (texts === undefined || !isJsonArray(texts) || texts.length === 0)
@@ -114,7 +113,11 @@ const TEXT_RUN_KEYS: readonly string[] = [
 ];
 
 function isSafe(value: JsonValue | undefined): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value);
+  return (
+    typeof value === "number" &&
+    Number.isSafeInteger(value) &&
+    !Object.is(value, -0)
+  );
 }
 
 function fail(path: string, reason: string): never {

@@ -53,7 +53,7 @@ export function parseHeader(value: JsonValue): SessionHeader {
   } = value;
   if (typeof id !== "string" || id === "")
     return fail("id", "must be a non-empty string");
-  if (!isSeq(createdAt) || Object.is(createdAt, -0))
+  if (!isSeq(createdAt))
     return fail("createdAt", "must be epoch ms, a non-negative integer");
   if (!isSeq(delegationDepth))
     return fail("delegationDepth", "must be a non-negative integer");
@@ -80,8 +80,11 @@ export function parseHeader(value: JsonValue): SessionHeader {
   };
 }
 
-/** Version is judged before anything else, so that a newer log is never called broken. */
-function checkVersion(version: JsonValue | undefined): void {
+/**
+ * Version is judged before anything else, so that a newer log is never called broken.
+ * @throws FormatUnsupportedError, or RuleViolation when it is no number
+ */
+export function checkVersion(version: JsonValue | undefined): void {
   if (typeof version !== "number") fail("version", "must be a number");
   else if (version > FORMAT_VERSION)
     throw new FormatUnsupportedError(

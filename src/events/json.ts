@@ -22,12 +22,24 @@ export function parseJson(text: string): JsonValue {
   return JSON.parse(text);
 }
 
-/** True for a non-negative safe integer: a seq, a count, a time of creation. */
+/** True for a non-negative safe integer: a seq, a count, a time of creation. -0 is none: JSON would change it. */
 export function isSeq(value: JsonValue | undefined): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+  return (
+    typeof value === "number" &&
+    Number.isSafeInteger(value) &&
+    value >= 0 &&
+    !Object.is(value, -0)
+  );
 }
 
 /** The value when it is a non-negative safe integer, else null. */
 export function seqOrNull(value: JsonValue | undefined): number | null {
   return isSeq(value) ? value : null;
+}
+
+/** True for a number that JSON gives back: finite, and not -0. */
+export function isJsonNumber(value: JsonValue | undefined): value is number {
+  return (
+    typeof value === "number" && Number.isFinite(value) && !Object.is(value, -0)
+  );
 }

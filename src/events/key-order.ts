@@ -16,7 +16,9 @@ const CANONICAL = [
  * complete and gets its order from us.
  */
 export function keyOrderOf(event: object): string | null {
-  const keys = Object.keys(event);
+  const keys = Object.entries(event).flatMap(([key, value]) =>
+    value === undefined ? [] : [key],
+  );
   if (!["type", "seq", "time", "data"].every((key) => keys.includes(key)))
     return null;
   const order = keys.join();

@@ -1,6 +1,6 @@
 /** Token counts as providers report them, told apart from garbage (spec 2.9). */
 import { member } from "./event.ts";
-import { isSeq, type JsonValue } from "./json.ts";
+import { isJsonObject, isSeq, type JsonValue } from "./json.ts";
 
 /** Buckets are disjoint, but reasoning, which is part of output. Null: not reported, or not a count. */
 export interface TokenUsage {
@@ -34,8 +34,7 @@ export function readUsage(value: JsonValue | undefined): TokenUsage | null {
     cacheReadTokens: countOrNull(buckets.cacheReadTokens),
     cacheWriteTokens: countOrNull(buckets.cacheWriteTokens),
     reasoningTokens: countOrNull(buckets.reasoningTokens),
-    flagged:
-      typeof value !== "object" || Object.values(buckets).some(isGarbage),
+    flagged: !isJsonObject(value) || Object.values(buckets).some(isGarbage),
   };
 }
 

@@ -5,7 +5,7 @@ import type { SessionHeader } from "../events/header.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
 import type { SessionInfo, SessionStore } from "../session-store.ts";
 import { LogFileError } from "./log-file-error.ts";
-import { openLogFile } from "./read-log-file.ts";
+import { reopenLogFile } from "./read-log-file.ts";
 
 export interface AppendTask {
   readonly store: SessionStore;
@@ -26,7 +26,7 @@ const BATCH_CHARACTERS = 2 * 1024 * 1024;
  */
 export async function appendMissing(task: AppendTask): Promise<number> {
   const { store, file, stored } = task;
-  const log = await openLogFile(file, "checked");
+  const log = await reopenLogFile(file);
   const sessionId = log.header.id;
   if (
     stored !== null &&

@@ -50,7 +50,7 @@ export async function importFile(
     reason: null,
   };
   try {
-    const { sessionId, events } = await checkFile(file, onProgress);
+    const { sessionId, events } = await checkFile(store, file, onProgress);
     const known = { ...base, sessionId, events };
     if (events === 0) return { ...known, outcome: "empty" };
     const stored = await findSession(store, sessionId);
@@ -83,6 +83,7 @@ export async function importFile(
 
 /** Reads the whole file, so that nothing is stored of one that breaks off in the middle. */
 async function checkFile(
+  store: SessionStore,
   file: string,
   onProgress: OnProgress,
 ): Promise<{ readonly sessionId: string; readonly events: number }> {
@@ -92,7 +93,9 @@ async function checkFile(
     });
   });
   if (!found.isFile()) throw new LogFileError(null, "it is not a file");
-  const log = await openLogFile(file);
+  const log = await openLogFile(file, {
+    knowsType: (type) => store.knowsEventType(type),
+  });
   let events = 0;
   for await (const line of log.lines) {
     events += line.events.length;

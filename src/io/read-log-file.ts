@@ -1,20 +1,25 @@
 /** Reads a JSONL session log (spec 11.2, 11.3): a header line, then events and packed rows of deltas. */
 import { EventTypeUnknownError, TurnlogError } from "../errors.ts";
-import { checkEvent } from "../events/envelope.ts";
 import type { SessionEvent } from "../events/event.ts";
 import { expandRun } from "../events/expand-runs.ts";
-import { parseHeader, type SessionHeader } from "../events/header.ts";
+import {
+  checkVersion,
+  parseHeader,
+  type SessionHeader,
+} from "../events/header.ts";
 import {
   isJsonObject,
+  isSeq,
   type JsonObject,
   type JsonValue,
 } from "../events/json.ts";
 import { inKeyOrder } from "../events/key-order.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
+import { LogChecker } from "../events/rules/log-checker.ts";
+import { ruleEventOf } from "../events/rules/rule-event.ts";
 import { isKnownType, isStorageTag } from "../events/vocabulary.ts";
 import { LogFileError } from "./log-file-error.ts";
 import { readLines, type Line } from "./read-lines.ts";
-import { SurfaceCheck } from "./surface-check.ts";
 
 /** A line of the file, checked: one event, or all of a packed row. */
 interface LogLine {
@@ -31,28 +36,45 @@ export interface LogFile {
   readonly lines: AsyncIterable<LogLine>;
 }
 
+/** What reading a file needs from outside. */
+export interface ReadLogOptions {
+  /** True for a type that needs no mark of being ignorable. */
+  readonly knowsType: (type: string) => Promise<boolean>;
+}
+
 /**
- * Opens a log file and reads its header; the events follow as they are read.
- * @param known `checked` for a file that was read to its end before: events are taken as they stand
+ * Opens a log file and reads its header; the events follow as they are read, each checked by every rule of an append.
  * @throws LogFileError naming the line, here and while events are read.
  */
 export async function openLogFile(
   file: string,
-  known: "unchecked" | "checked" = "unchecked",
+  options: ReadLogOptions,
 ): Promise<LogFile> {
+  const { header, lines } = await open(file);
+  return { header, lines: readUncheckedLines(lines, header, options) };
+}
+
+/** Opens a file that was read to its end before: its events are taken as they stand. */
+export async function reopenLogFile(file: string): Promise<LogFile> {
+  const { header, lines } = await open(file);
+  return { header, lines: readCheckedLines(lines) };
+}
+
+async function open(file: string): Promise<{
+  readonly header: SessionHeader;
+  readonly lines: AsyncIterable<Line>;
+}> {
   const lines = readLines(file);
   const first = await lines.next();
   if (first.done === true)
     throw new LogFileError(1, "the file is empty: there is no header line");
-  return {
-    header: at(first.value, () => headerOf(first.value)),
-    lines:
-      known === "checked" ? readCheckedLines(lines) : readUncheckedLines(lines),
-  };
+  return { header: at(first.value, () => headerOf(first.value)), lines };
 }
 
 function headerOf(line: Line): SessionHeader {
   const value = parseLine(line, "the header line is not JSON");
+  if (isJsonObject(value) && typeof value["version"] === "number")
+    checkVersion(value["version"]);
   if (!isJsonObject(value) || value["type"] !== "session")
     throw new LogFileError(
       line.number,
@@ -63,15 +85,34 @@ function headerOf(line: Line): SessionHeader {
 
 async function* readUncheckedLines(
   lines: AsyncIterable<Line>,
+  header: SessionHeader,
+  { knowsType }: ReadLogOptions,
 ): AsyncGenerator<LogLine> {
-  const surface = new SurfaceCheck();
-  let nextSeq = 0;
+  const checker = new LogChecker(header);
   for await (const line of lines) {
-    const events = at(line, () => eventsOf(line, nextSeq, plainEvent));
-    at(line, () => events.forEach((event) => surface.add(event)));
-    nextSeq += events.length;
+    const firstSeq = checker.nextSeq;
+    const events = at(line, () =>
+      eventsOf(line, firstSeq, (value) => plainEvent(value, checker)),
+    );
+    // A packed row gives events that are right by themselves; a plain one has been followed while it was read.
+    if (checker.nextSeq === firstSeq)
+      at(line, () =>
+        events.forEach((event) => refuse(checker.follow(ruleEventOf(event)))),
+      );
+    for (const { type, seq, ignorable } of events) {
+      if (ignorable !== true && !isKnownType(type) && !(await knowsType(type)))
+        throw new LogFileError(
+          line.number,
+          new EventTypeUnknownError({ type, seq }).message,
+        );
+    }
     yield { number: line.number, characters: line.text.length, events };
   }
+}
+
+function refuse(violations: readonly RuleViolation[]): void {
+  const [first] = violations;
+  if (first !== undefined) throw first;
 }
 
 /** The store checks each event again as it is appended, so a file that changed meanwhile does no harm. */
@@ -144,31 +185,31 @@ function packedRow(
   return expandRun({ type, seq0, time0 }, data);
 }
 
-function plainEvent(value: JsonObject, nextSeq: number): SessionEvent {
-  const { seq, time } = value;
-  if (seq === undefined)
-    throw new RuleViolation("seq", "seq", "must be present");
+function plainEvent(value: JsonObject, checker: LogChecker): SessionEvent {
+  const seq = checker.nextSeq;
+  const { seq: given, time } = value;
+  if (!isSeq(given)) throw new RuleViolation("seq", "seq", "must be a seq");
   if (typeof time !== "number")
     throw new RuleViolation(
       "time",
       "time",
       "must be a safe integer of epoch ms",
     );
-  const checked = checkEvent(value, nextSeq);
-  if (!isKnownType(checked.type) && !checked.ignorable)
-    throw new EventTypeUnknownError({ type: checked.type, seq: nextSeq });
+  const { checked, violations } = checker.add(value);
+  refuse(violations);
+  if (checked === null) throw new RuleViolation("envelope", "", "is no event");
+  const { type, data, ignorable, sourceEventSeqs, surfaceOp, keyOrder } =
+    checked;
   const event: SessionEvent = {
-    type: checked.type,
-    seq: nextSeq,
+    type,
+    seq,
     time,
-    data: checked.data,
-    ...(checked.ignorable ? { ignorable: true } : {}),
-    ...(checked.sourceEventSeqs === null
-      ? {}
-      : { sourceEventSeqs: checked.sourceEventSeqs }),
-    ...(checked.surfaceOp === null ? {} : { surfaceOp: checked.surfaceOp }),
+    data,
+    ...(ignorable ? { ignorable } : {}),
+    ...(sourceEventSeqs === null ? {} : { sourceEventSeqs }),
+    ...(surfaceOp === null ? {} : { surfaceOp }),
   };
-  return inKeyOrder(event, checked.keyOrder);
+  return inKeyOrder(event, keyOrder);
 }
 
 function parseLine(line: Line, reason: string): JsonValue {

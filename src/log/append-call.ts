@@ -1,21 +1,19 @@
-/** The one statement of the write path, and what its outcomes mean. */
+/** The one statement of the write path, and the look before it. */
 import type { Queryable } from "../db/connect.ts";
+import { RULES_VERSION, type RulesState } from "../events/rules/rules.ts";
+import type { Creation } from "./append-request.ts";
 import type { EncodedAppend } from "./encode-append.ts";
-
-/** Rules that the state was computed under. Version 0 checks each event by itself and needs no state. */
-const RULES_VERSION = 0;
-const STATE = "{}";
 
 export interface AppendCall {
   readonly sessionId: string;
   readonly appendId: string;
   readonly expectedSeq: number;
-  /** Incarnation of a new session, or the one the caller knows; null for any. */
-  readonly incarnation: string | null;
-  /** JSON text of the header, for a new session. */
-  readonly header: string | null;
-  readonly tenant: string | null;
-  readonly recreate: boolean;
+  /** The one whose state the batch was checked against; for a new session the one it gets. */
+  readonly incarnation: string;
+  /** Null unless `expectedSeq` is 0. */
+  readonly creation: Creation | null;
+  /** After the batch. */
+  readonly state: RulesState;
   readonly batch: EncodedAppend;
 }
 
@@ -41,16 +39,16 @@ const APPEND = {
     select outcome, first_seq, next_seq, epoch
     from turnlog.append_v1(
       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-      $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
+      $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
 };
 
 /** Sends the append once and waits `timeoutMs` for the answer. Locks the session row for the length of the statement. */
 export async function callAppend(
   db: Queryable,
   call: AppendCall,
-  timeoutMs?: number,
+  timeoutMs: number,
 ): Promise<AppendAnswer> {
-  const { batch } = call;
+  const { batch, creation } = call;
   const identity = [
     call.sessionId,
     call.appendId,
@@ -59,38 +57,58 @@ export async function callAppend(
     call.incarnation,
   ];
   const writer = [null, null];
-  const creation = [call.header, call.tenant, call.recreate];
-  const shape = [RULES_VERSION, STATE, batch.eventCount, batch.factsEnd];
+  const created = [
+    creation?.headerText ?? null,
+    creation?.tenant ?? null,
+    creation?.recreate ?? false,
+  ];
+  const shape = [
+    RULES_VERSION,
+    JSON.stringify(call.state),
+    batch.eventCount,
+    batch.factsEnd,
+  ];
+  const values = [
+    ...identity,
+    ...writer,
+    ...created,
+    ...shape,
+    ...batch.columns,
+  ];
   const [answer] = await db.rows<AppendAnswer>(
-    timeoutMs === undefined ? APPEND : { ...APPEND, timeoutMs },
-    [...identity, ...writer, ...creation, ...shape, ...batch.columns],
+    { ...APPEND, timeoutMs },
+    values,
   );
   if (answer === undefined) throw new Error("append_v1 returned no row");
   return answer;
 }
 
-/** Where a session stands for an append: its head, and whether this append id is in it already. */
+/** Where a session stands, and where in it this append id is stored, if it is. */
 export interface Standing {
   readonly head: number;
+  readonly deleted: boolean;
   readonly first_seq: number | null;
+  readonly next_seq: number | null;
+  readonly digest: Buffer | null;
 }
 
-/** Looks before an append that goes wherever the head is; a session that does not exist has head 0. */
+/** Null when there is no such session. */
 export async function readStanding(
   db: Queryable,
   sessionId: string,
   appendId: string,
-): Promise<Standing> {
+): Promise<Standing | null> {
   const [row] = await db.rows<Standing>(
     {
       name: "turnlog_append_standing",
       text: `
-        select s.head, e.seq as first_seq
+        select s.head, s.deleted_at is not null as deleted, e.seq as first_seq, e.seq + e.append_events as next_seq,
+               e.append_digest as digest
         from turnlog.sessions s
         left join turnlog.events e on e.session_id = s.session_id and e.append_id = $2
-        where s.session_id = $1 and s.deleted_at is null`,
+        where s.session_id = $1`,
     },
     [sessionId, appendId],
   );
-  return row ?? { head: 0, first_seq: null };
+  return row ?? null;
 }

@@ -1,17 +1,21 @@
 /** Turns a checked batch into the arguments of `turnlog.append_v1`: rows as columns of joined lines, runs packed. */
 import { createHash } from "node:crypto";
-import { checkEvent, type CheckedEvent } from "../events/envelope.ts";
-import { isDelta, type NewEvent } from "../events/event.ts";
+import { EventTooLargeError } from "../errors.ts";
+import { isDelta, member } from "../events/event.ts";
 import type { JsonValue } from "../events/json.ts";
-import { member } from "../events/event.ts";
 import { isRun, packRuns } from "../events/pack-runs.ts";
-import { RuleViolation } from "../events/rule-violation.ts";
 import { encodeSourceSeqs } from "../events/source-seqs.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
-import { EventInvalidError } from "../errors.ts";
+import type { PlacedEvent } from "./check-batch.ts";
 
 /** Longest run in one row: keeps a row small enough to be read back in bounded memory. */
 const MAX_RUN_EVENTS = 1_024;
+
+/** Characters of JSON text that one event, and one append, may have. */
+export interface SizeLimits {
+  readonly maxEventCharacters: number;
+  readonly maxAppendCharacters: number;
+}
 
 /** A batch, ready to be sent any number of times. */
 export interface EncodedAppend {
@@ -20,12 +24,13 @@ export interface EncodedAppend {
   readonly factsEnd: number;
   /** What the caller sent, without what we stamped: equal for a retry of the same append. */
   readonly digest: Buffer;
-  /** The last eleven arguments of the function: one line a row. */
+  /** The last ten arguments of the function: one line a row. */
   readonly columns: readonly string[];
 }
 
 interface Row {
-  readonly offset: number;
+  /** Position in the batch of its (first) event. */
+  readonly index: number;
   readonly count: number;
   readonly type: string;
   readonly time: number;
@@ -39,35 +44,21 @@ interface Row {
 }
 
 /**
- * Checks each event and encodes the batch.
- * @param firstSeq seq the first event gets
  * @param now epoch ms for events without a time
- * @throws EventInvalidError for the first event that breaks a rule
+ * @throws EventTooLargeError
  */
 export function encodeAppend(
-  events: readonly NewEvent[],
-  firstSeq: number,
+  events: readonly PlacedEvent[],
   now: number,
+  limits: SizeLimits,
 ): EncodedAppend {
-  const checked = events.map((event, index) => {
-    try {
-      const fact = checkEvent(event, firstSeq + index);
-      return {
-        ...fact,
-        seq: firstSeq + index,
-        given: fact.time,
-        time: fact.time ?? now,
-      };
-    } catch (error) {
-      throw invalid(error, event, index, firstSeq + index);
-    }
-  });
-  const rows = [...packRuns(checked, MAX_RUN_EVENTS)].map((row): Row => {
-    if (!isRun(row)) return plainRow(row, row.seq - firstSeq, row.time);
+  const firstSeq = events[0]?.seq ?? 0;
+  const timed = events.map((event) => ({ ...event, time: event.time ?? now }));
+  const rows = [...packRuns(timed, MAX_RUN_EVENTS)].map((row): Row => {
+    if (!isRun(row)) return plainRow(row, row.seq - firstSeq);
     const { turn, step } = row.data;
-    const payload = stringifyJson(row.data);
     const common = {
-      offset: row.seq0 - firstSeq,
+      index: row.seq0 - firstSeq,
       count: row.eventCount,
       type: row.type,
       time: row.time0,
@@ -80,24 +71,28 @@ export function encodeAppend(
       surfaceOp: "",
       sources: "",
       keyOrder: "",
-      payload,
+      payload: stringifyJson(row.data),
     };
   });
+  checkSizes(rows, limits);
   return {
-    eventCount: checked.length,
-    factsEnd: checked.findLastIndex((event) => !isDelta(event)) + 1,
-    digest: digestOf(rows, checked),
+    eventCount: events.length,
+    factsEnd: events.findLastIndex((event) => !isDelta(event)) + 1,
+    digest: digestOf(rows, events),
     columns: columnsOf(rows),
   };
 }
 
-function plainRow(event: CheckedEvent, offset: number, time: number): Row {
+function plainRow(
+  event: PlacedEvent & { readonly time: number },
+  index: number,
+): Row {
   const { surfaceOp, sourceEventSeqs: sources } = event;
   return {
-    offset,
+    index,
     count: 1,
     type: event.type,
-    time,
+    time: event.time,
     turn: member(event.data, "turn"),
     step: member(event.data, "step"),
     ignorable: event.ignorable,
@@ -106,18 +101,36 @@ function plainRow(event: CheckedEvent, offset: number, time: number): Row {
         ? ""
         : surfaceOp === "append"
           ? "append"
-          : stringifyJson({ ...surfaceOp }),
+          : stringifyJson(surfaceOp),
     sources: sources === null ? "" : encodeSourceSeqs(sources),
     keyOrder: event.keyOrder ?? "",
     payload: stringifyJson(event.data),
   };
 }
 
+function checkSizes(rows: readonly Row[], limits: SizeLimits): void {
+  let total = 0;
+  for (const { index, count, payload } of rows) {
+    total += payload.length;
+    if (count === 1 && payload.length > limits.maxEventCharacters)
+      throw new EventTooLargeError({
+        index,
+        actual: payload.length,
+        limit: limits.maxEventCharacters,
+      });
+  }
+  if (total > limits.maxAppendCharacters)
+    throw new EventTooLargeError({
+      index: null,
+      actual: total,
+      limit: limits.maxAppendCharacters,
+    });
+}
+
 function columnsOf(rows: readonly Row[]): readonly string[] {
   const lines = (of: (row: Row) => string | number): string =>
     rows.map(of).join("\n");
   return [
-    lines((row) => row.offset),
     lines((row) => row.count),
     lines((row) => row.type),
     lines((row) => row.time),
@@ -140,7 +153,7 @@ function integerOrEmpty(value: JsonValue | undefined): string {
 /** Half of a SHA-256 over what the caller gave: 16 bytes tell two appends of one id apart. */
 function digestOf(
   rows: readonly Row[],
-  events: readonly { readonly given: number | null }[],
+  events: readonly PlacedEvent[],
 ): Buffer {
   const hash = createHash("sha256");
   for (const row of rows) {
@@ -148,24 +161,6 @@ function digestOf(
       `${row.count} ${row.type} ${row.ignorable ? "t" : ""} ${row.surfaceOp} ${row.sources} ${row.payload}\n`,
     );
   }
-  hash.update(events.map((event) => event.given ?? "").join());
+  hash.update(events.map((event) => event.time ?? "").join());
   return hash.digest().subarray(0, 16);
-}
-
-function invalid(
-  error: unknown,
-  event: NewEvent,
-  index: number,
-  seq: number,
-): unknown {
-  if (!(error instanceof RuleViolation)) return error;
-  const type = typeof event.type === "string" ? event.type : null;
-  return new EventInvalidError({
-    index,
-    seq,
-    type,
-    rule: error.rule,
-    path: error.path,
-    reason: error.reason,
-  });
 }

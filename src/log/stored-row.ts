@@ -48,7 +48,9 @@ export function eventsOf(row: StoredRow): SessionEvent[] {
   return [inKeyOrder(event, row.key_order)];
 }
 
-function surfaceOpOf(text: string): NonNullable<SessionEvent["surfaceOp"]> {
+export function surfaceOpOf(
+  text: string,
+): NonNullable<SessionEvent["surfaceOp"]> {
   const op = parseSurfaceOp(text === "append" ? text : parseJson(text));
   if (op === null)
     throw new LogCorruptError(

@@ -56,7 +56,7 @@ export async function saveCheckpoints(
 /** Failures of one build at one session before it is parked, and the pauses between them. */
 const MAX_ATTEMPTS = 8;
 
-/** Notes a failure, without any content: the fold is tried again after 2, 4, 8 … seconds, then parked. */
+/** Notes a failure, without any content: the fold is tried again after 2, 4, 8 … seconds, then parked. A checkpoint that has come past it is left alone. */
 export async function recordFailure(
   db: Queryable,
   sessionId: SessionId,
@@ -74,7 +74,7 @@ export async function recordFailure(
         set attempts = c.attempts + 1, error_code = $3, error_seq = $4,
             next_at = case when c.attempts + 1 < $5 then clock_timestamp() + make_interval(secs => 2 ^ (c.attempts + 1)) end,
             parked_at = case when c.attempts + 1 >= $5 then clock_timestamp() end
-        where c.session_id = $1 and c.build = $2`,
+        where c.session_id = $1 and c.build = $2 and c.next_seq <= $4`,
     },
     [sessionId, failure.build, failure.errorCode, failure.seq, MAX_ATTEMPTS],
   );

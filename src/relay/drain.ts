@@ -40,14 +40,17 @@ export async function drainOutbox(
   };
 }
 
-/** True when the outbox holds anything above the floor: cheaper than an empty drain. */
+/** True when a drain has something to do: appends above the floor, or a floor that can rise. Cheaper than to drain. */
 export async function hasOutbox(db: Queryable): Promise<boolean> {
   const [row] = await db.rows<{ any: boolean }>({
     name: "turnlog_has_outbox",
     text: `
-      select exists (
-        select from turnlog.outbox o
-        where o.id > (select l.floor_id from turnlog.lease l where l.lane = 0)) as any`,
+      select exists (select from turnlog.outbox o where o.id > l.floor_id)
+             or l.next_floor_id > l.floor_id
+                and (l.next_floor_xid = 0
+                     or pg_snapshot_xmin(pg_current_snapshot())::text::bigint > l.next_floor_xid) as any
+      from turnlog.lease l
+      where l.lane = 0`,
   });
   return row?.any ?? false;
 }

@@ -73,7 +73,10 @@ async function countLeft(db: Db): Promise<number> {
 /** Trouble with the queue is logged and survived: the sweep finds what was not rung for. */
 function openQueue({ db, logger }: Parts): Queue {
   return createPostgresQueue(db, (error) =>
-    logger.warn({ err: error }, "queue trouble; it goes on"),
+    logger.warn(
+      { err: error },
+      "a session could not be taken up or folded; the sweep comes back to it",
+    ),
   );
 }
 

@@ -14,7 +14,7 @@ export interface Worker {
 
 /**
  * Starts what `start` returns and disposes of it when the process is told to stop. What keeps it from starting is
- * logged on one line, and the exit code is 1.
+ * logged on one line; the exit code is 1, or 2 for wrong settings.
  */
 export async function runWorker(
   name: string,
@@ -33,7 +33,7 @@ export async function runWorker(
     if (error instanceof TurnlogError)
       logger.fatal({ code: error.code }, error.message);
     else logger.fatal({ err: error }, "could not run");
-    process.exitCode = 1;
+    process.exitCode = error instanceof ConfigInvalidError ? 2 : 1;
   }
 }
 

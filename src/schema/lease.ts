@@ -17,7 +17,7 @@ export const lease = turnlog.table("lease", {
     .default(sql`0`),
   /** Outbox id up to which every row is drained or can no longer appear. */
   floorId: bigint("floor_id", { mode: "number" }).notNull().default(0),
-  /** Candidate for the next floor, and the transaction id that must be behind every snapshot first. */
+  /** Candidate for the next floor, and the transaction id that must be over, with all before it; 0 = not noted yet. */
   nextFloorId: bigint("next_floor_id", { mode: "number" }).notNull().default(0),
   nextFloorXid: bigint("next_floor_xid", { mode: "bigint" })
     .notNull()

@@ -184,6 +184,12 @@ describe("an event is accepted", () => {
     expect(checkEvent(event, 21).sourceEventSeqs).toStrictEqual([19, 20, 4]);
   });
 
+  it("with sources that descend", () => {
+    const event = { ...ASSISTANT, sourceEventSeqs: [7, 5, 0] };
+
+    expect(checkEvent(event, SEQ).sourceEventSeqs).toStrictEqual([7, 5, 0]);
+  });
+
   it("with tens of thousands of sources", () => {
     const sourceEventSeqs = Array.from({ length: 100_000 }, (_, seq) => seq);
     const event = { ...ASSISTANT, sourceEventSeqs };
@@ -252,6 +258,7 @@ describe("an event is refused", () => {
     ["that names a later seq", { ...NOTE, seq: SEQ + 1 }, "seq", "seq"],
     ["that names an earlier seq", { ...NOTE, seq: SEQ - 1 }, "seq", "seq"],
     ["that names its seq as text", { ...NOTE, seq: String(SEQ) }, "seq", "seq"],
+    ["that names its seq as a bigint", { ...NOTE, seq: 9n }, "seq", "seq"],
     ["with the seq null", { ...NOTE, seq: null }, "seq", "seq"],
 
     ["at a fractional time", { ...NOTE, time: 0.5 }, "time", "time"],
@@ -523,19 +530,19 @@ describe("the sources of an event", () => {
     [
       "have a hole",
       { ...ASSISTANT, sourceEventSeqs: Object.assign([4], { 2: 5 }) },
-      "lossless-json",
-      "sourceEventSeqs",
+      "sources",
+      "sourceEventSeqs[1]",
     ],
     [
       "have an undefined item",
       { ...ASSISTANT, sourceEventSeqs: [4, undefined] },
-      "lossless-json",
+      "sources",
       "sourceEventSeqs[1]",
     ],
     [
       "have an item -0",
       { ...ASSISTANT, sourceEventSeqs: [4, -0] },
-      "lossless-json",
+      "sources",
       "sourceEventSeqs[1]",
     ],
     [
@@ -573,6 +580,12 @@ describe("the sources of an event", () => {
       { ...ASSISTANT, sourceEventSeqs: [4, 5, 4] },
       "sources",
       "sourceEventSeqs[2]",
+    ],
+    [
+      "repeat an item right away",
+      { ...ASSISTANT, sourceEventSeqs: [4, 4] },
+      "sources",
+      "sourceEventSeqs[1]",
     ],
     [
       "name the event itself",

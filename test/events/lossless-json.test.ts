@@ -19,6 +19,18 @@ describe("detachJson", () => {
     );
   });
 
+  it("gives back any JSON value that stands below a hundred levels", () => {
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        let nested: unknown = value;
+        for (let level = 0; level < 100; level += 1) nested = [nested];
+
+        expect(JSON.stringify(detachJson(nested))).toBe(JSON.stringify(nested));
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+
   it("shares no object with its input", () => {
     fc.assert(
       fc.property(anyJson, (value) => {
@@ -100,6 +112,25 @@ describe("detachJson", () => {
     expect(answers).toEqual(["second"]);
   });
 
+  it.each<[what: string, neighbour: unknown]>([
+    ["a value nested deep", nestedArrays(1_000)],
+    ["an own key __proto__", JSON.parse('{"__proto__":1}')],
+    ["an object without prototype", Object.create(null)],
+    ["an object of another realm", runInNewContext("({ a: 1 })")],
+  ])("reads a getter once beside %s", (_what, neighbour) => {
+    const answers = ["first", "second"];
+    const value = {
+      get text() {
+        return answers.shift();
+      },
+      neighbour,
+    };
+
+    detachJson(value);
+
+    expect(answers).toEqual(["second"]);
+  });
+
   it("checks the very value that a getter gave", () => {
     const answers: unknown[] = [Number.NaN, 1];
     const value = {
@@ -172,6 +203,11 @@ describe("detachJson refuses, wherever it stands,", () => {
       /not a plain object/,
     ],
     ["an object that inherits", Object.create({ a: 1 }), /not a plain object/],
+    [
+      "an object that inherits from one without prototype",
+      Object.create(Object.assign(Object.create(null), { a: 1 })),
+      /not a plain object/,
+    ],
     [
       "an object whose prototype only looks like Object.prototype",
       Object.create(

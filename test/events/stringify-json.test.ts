@@ -57,6 +57,13 @@ describe("stringifyJson", () => {
   it("lets any error but the overflow of the stack through", () => {
     expect(() => stringifyJson({ count: 1n })).toThrow(TypeError);
   });
+
+  it("refuses a cycle instead of writing for ever", () => {
+    const value: Record<string, unknown> = {};
+    value["self"] = value;
+
+    expect(() => stringifyJson(value)).toThrow(TypeError);
+  });
 });
 
 /** `value` inside so many arrays. */

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { WrongExpectedSeqError } from "../../src/errors.ts";
 import { useTestDatabase } from "../support/database.ts";
-import { collect, deltas, note, notes } from "../support/events.ts";
+import { collect, deltas, note, notes, openStep } from "../support/events.ts";
 import { runs } from "../support/property-runs.ts";
 
 const database = useTestDatabase();
@@ -132,7 +132,8 @@ describe("concurrent appends", () => {
 
     await Promise.all(
       ids.map(async (id) => {
-        for (let seq = 0; seq < 30; seq += 10)
+        await store.append(id, openStep(), { expectedSeq: 0 });
+        for (let seq = 2; seq < 32; seq += 10)
           await store.append(id, deltas("abcdefghij".split("")), {
             expectedSeq: seq,
           });
@@ -141,7 +142,7 @@ describe("concurrent appends", () => {
 
     for (const id of ids)
       expect((await collect(store, id)).map(({ seq }) => seq)).toEqual(
-        Array.from({ length: 30 }, (_, seq) => seq),
+        Array.from({ length: 32 }, (_, seq) => seq),
       );
   });
 });

@@ -378,7 +378,7 @@ describe("the log", () => {
     await store.append(id, notes(1), { expectedSeq: 0 });
     await db.rows(
       {
-        text: "update turnlog.sessions set rules_version = 9 where session_id = $1",
+        text: "update turnlog.sessions set rules_version = 99 where session_id = $1",
       },
       [id],
     );

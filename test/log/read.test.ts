@@ -7,7 +7,15 @@ import { SessionId } from "../../src/events/ids.ts";
 import { stringifyJson } from "../../src/events/stringify-json.ts";
 import { readPage } from "../../src/log/read.ts";
 import { useTestDatabase } from "../support/database.ts";
-import { collect, deltas, note, notes, prompt } from "../support/events.ts";
+import {
+  anything,
+  collect,
+  deltas,
+  note,
+  notes,
+  prompt,
+  openStep,
+} from "../support/events.ts";
 import { legalLog } from "../support/generated-logs.ts";
 import { runs } from "../support/property-runs.ts";
 
@@ -43,9 +51,11 @@ describe("read", () => {
   it("starts at any seq, in the middle of a packed run too", async () => {
     const { store } = database();
     const id = randomUUID();
-    await store.append(id, [note(), ...deltas("abcdefgh".split("")), note()], {
-      expectedSeq: 0,
-    });
+    await store.append(
+      id,
+      [...openStep(), ...deltas("abcdefgh".split("")), note()],
+      { expectedSeq: 0 },
+    );
     const all = await collect(store, id);
 
     for (let fromSeq = 0; fromSeq <= 11; fromSeq += 1)
@@ -55,26 +65,28 @@ describe("read", () => {
   it("stores a run of deltas as one row and gives every delta back", async () => {
     const { db, store } = database();
     const id = randomUUID();
-    await store.append(id, deltas("abcdefgh".split("")), { expectedSeq: 0 });
+    await store.append(id, openStep(), { expectedSeq: 0 });
+    await store.append(id, deltas("abcdefgh".split("")), { expectedSeq: 2 });
 
     const rows = await db.rows(
       {
-        text: "select type, event_count from turnlog.events where session_id = $1",
+        text: "select type, event_count from turnlog.events where session_id = $1 and seq >= 2",
       },
       [id],
     );
 
     expect(rows).toEqual([{ type: "text-chunks", event_count: 8 }]);
     expect((await collect(store, id)).map(({ seq }) => seq)).toEqual([
-      0, 1, 2, 3, 4, 5, 6, 7,
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
     ]);
   });
 
   it("never packs over the border of two appends", async () => {
     const { db, store } = database();
     const id = randomUUID();
-    await store.append(id, deltas(["a", "b", "c"]), { expectedSeq: 0 });
-    await store.append(id, deltas(["d", "e", "f"]), { expectedSeq: 3 });
+    await store.append(id, openStep(), { expectedSeq: 0 });
+    await store.append(id, deltas(["a", "b", "c"]), { expectedSeq: 2 });
+    await store.append(id, deltas(["d", "e", "f"]), { expectedSeq: 5 });
 
     const rows = await db.rows(
       {
@@ -83,7 +95,7 @@ describe("read", () => {
       [id],
     );
 
-    expect(rows).toEqual([{ seq: 0 }, { seq: 3 }]);
+    expect(rows).toEqual([{ seq: 0 }, { seq: 1 }, { seq: 2 }, { seq: 5 }]);
   });
 
   it("stops before toSeq, and ends at the head as it was when the reading began", async () => {
@@ -173,7 +185,7 @@ describe("read", () => {
       proto: JSON.parse('{"__proto__":{"x":1},"constructor":2}'),
       deep,
     };
-    await store.append(id, [{ type: "feedback/record", data }], {
+    await store.append(id, [anything(data)], {
       expectedSeq: 0,
     });
 
@@ -187,7 +199,7 @@ describe("read", () => {
     const id = randomUUID();
     await store.append(
       id,
-      [prompt("a"), note(), note(), message(), message([]), message([2, 0, 1])],
+      [prompt("a"), ...openStep(), message(), message([]), message([2, 0, 1])],
       { expectedSeq: 0 },
     );
 

@@ -6,7 +6,7 @@ import {
   WaitTimeoutError,
 } from "../../src/errors.ts";
 import { useTestDatabase } from "../support/database.ts";
-import { deltas, notes, prompt } from "../support/events.ts";
+import { deltas, notes, prompt, openStep } from "../support/events.ts";
 import { catchUp } from "../support/pipeline.ts";
 
 const database = useTestDatabase();
@@ -33,7 +33,7 @@ describe("waitFor", () => {
   it("waits for the last fact where only deltas follow", async () => {
     const { db, store } = database();
     const id = randomUUID();
-    await store.append(id, notes(2), { expectedSeq: 0 });
+    await store.append(id, openStep(), { expectedSeq: 0 });
     await store.append(id, deltas(["a", "b", "c"]), { expectedSeq: 2 });
     await catchUp(db);
 

@@ -23,6 +23,19 @@ export function prompt(text: string, time?: number): NewEvent {
   return time === undefined ? event : { ...event, time };
 }
 
+/** Opens turn 1 and its step 1: two events. */
+export function openStep(): NewEvent[] {
+  return [
+    { type: "turn/start", data: { turn: 1 } },
+    { type: "step/start", data: { turn: 1, step: 1 } },
+  ];
+}
+
+/** An event of a type that nobody knows, with any data. */
+export function anything(data: unknown): NewEvent {
+  return { type: "test/anything", data, ignorable: true };
+}
+
 /** Consecutive text deltas of one block. */
 export function deltas(
   texts: readonly string[],

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { connect, type Db, type Queryable } from "../../src/db/connect.ts";
 import { drainOutbox, type Drained } from "../../src/relay/drain.ts";
 import { takeLease } from "../../src/relay/lease.ts";
+import { eventually } from "./relay-waiting.ts";
 
 /** A relay that leads for a minute. */
 export interface Leader {
@@ -115,6 +116,23 @@ export async function workOf(
   return row?.next_seq ?? null;
 }
 
+/** Waits until so many connections of this database wait for a lock. */
+export async function untilBlocked(
+  db: Queryable,
+  connections: number,
+): Promise<void> {
+  await eventually(async () => {
+    const [row] = await db.rows<{ count: number }>({
+      text: `
+        select count(*)
+        from pg_stat_activity
+        where wait_event_type = 'Lock' and datname = current_database()`,
+    });
+    if (row?.count !== connections)
+      throw new Error(`${row?.count} connections wait for a lock`);
+  });
+}
+
 /** A pool whose connections can be told apart by name. */
 export function connectAs(databaseUrl: string, applicationName: string): Db {
   return connect({
@@ -142,16 +160,20 @@ export async function killConnections(
   return killed.length;
 }
 
-/** Last statements of the connections of that name. */
+/** Last statements of the connections of that name, those with a certain text in them. */
 export async function connectionsOf(
   db: Queryable,
   applicationName: string,
+  text = "",
 ): Promise<readonly string[]> {
   const rows = await db.rows<{ query: string }>(
     {
-      text: "select query from pg_stat_activity where application_name = $1 and datname = current_database()",
+      text: `
+        select query
+        from pg_stat_activity
+        where application_name = $1 and datname = current_database() and query like '%' || $2 || '%'`,
     },
-    [applicationName],
+    [applicationName, text],
   );
   return rows.map((row) => row.query);
 }

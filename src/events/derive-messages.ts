@@ -1,0 +1,81 @@
+/** Derived messages: what the model sees after a prefix of a log, in its order and verbatim (spec 5.1). */
+import { LogCorruptError } from "../errors.ts";
+import { member, type SessionEvent } from "./event.ts";
+import { isMessage, type Message } from "./message.ts";
+import { shadowedNodes } from "./surface.ts";
+import { isSurfaceType } from "./vocabulary.ts";
+
+/** A message on the surface, and the event it comes from. */
+export interface DerivedMessage {
+  readonly seq: number;
+  /** As the event holds it, nothing added or healed. */
+  readonly message: Message;
+}
+
+/** Derives messages event by event; holds those on the surface and nothing else. */
+export interface MessageFold {
+  /**
+   * Takes the next event of the log; those off the surface may be left out.
+   * @throws LogCorruptError when a replacement names no range of the surface, or a surface event has no message.
+   */
+  apply(event: SessionEvent): void;
+  /** Messages of the events so far, in surface order: a list of its own each time. */
+  messages(): DerivedMessage[];
+}
+
+/** Starts with the empty surface. */
+export function createMessageFold(): MessageFold {
+  const seqs: number[] = [];
+  const messages = new Map<number, Message>();
+  return {
+    apply(event) {
+      if (!isSurfaceType(event.type)) return;
+      const message = messageOf(event);
+      for (const node of place(seqs, event)) messages.delete(node);
+      if (!isInvisible(event, message)) messages.set(event.seq, message);
+    },
+    messages: () =>
+      seqs.flatMap((seq) => {
+        const message = messages.get(seq);
+        return message === undefined ? [] : [{ seq, message }];
+      }),
+  };
+}
+
+/**
+ * The messages that the model sees after these events: all of a log, or the first so many of it.
+ * @throws LogCorruptError see `MessageFold`
+ */
+export function deriveMessages(
+  events: Iterable<SessionEvent>,
+): DerivedMessage[] {
+  const fold = createMessageFold();
+  for (const event of events) fold.apply(event);
+  return fold.messages();
+}
+
+/** Puts the event on the surface, and gives the nodes that it takes from there. */
+function place(seqs: number[], event: SessionEvent): readonly number[] {
+  const { seq, surfaceOp = "append" } = event;
+  if (surfaceOp === "append") {
+    seqs.push(seq);
+    return [];
+  }
+  const shadowed = shadowedNodes({ seqs, places: {} }, surfaceOp);
+  if (typeof shadowed === "string")
+    throw new LogCorruptError(`Event ${seq} can't replace: ${shadowed}.`);
+  seqs.splice(seqs.indexOf(surfaceOp.start), shadowed.length, seq);
+  return shadowed;
+}
+
+function messageOf({ type, seq, data }: SessionEvent): Message {
+  const message = type === "user/message" ? data : member(data, "message");
+  if (!isMessage(message))
+    throw new LogCorruptError(`Event ${seq} (${type}) holds no message.`);
+  return message;
+}
+
+/** An assistant message without any content only carries the usage of its step: a node, but nothing to see. */
+function isInvisible({ type }: SessionEvent, { content }: Message): boolean {
+  return type === "assistant/message" && content.length === 0;
+}

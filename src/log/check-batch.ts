@@ -1,0 +1,102 @@
+/** Checks a batch against the state at its expected seq: every rule that ties its events to what came before. */
+import type { Queryable } from "../db/connect.ts";
+import { EventInvalidError, EventTypeUnknownError } from "../errors.ts";
+import { checkEvent, type CheckedEvent } from "../events/envelope.ts";
+import type { NewEvent } from "../events/event.ts";
+import type { SessionId } from "../events/ids.ts";
+import { RuleViolation } from "../events/rule-violation.ts";
+import type { RuleEvent } from "../events/rules/rule-event.ts";
+import { followRules, type RulesState } from "../events/rules/rules.ts";
+import { checkData } from "../events/schemas/check-data.ts";
+import type { EventTypes } from "./event-types.ts";
+import { readSurface } from "./surface-lookup.ts";
+
+/** A checked event and the seq it gets. */
+export type PlacedEvent = CheckedEvent & { readonly seq: number };
+
+/**
+ * Checks what each event is by itself: its envelope, the shape of its data, its type.
+ * @throws EventInvalidError for the first that breaks a rule, EventTypeUnknownError
+ */
+export async function checkEvents(
+  types: EventTypes,
+  events: readonly NewEvent[],
+  firstSeq: number,
+): Promise<readonly PlacedEvent[]> {
+  const placed = events.map((event, index) =>
+    located(event.type, index, firstSeq + index, () => {
+      const checked = checkEvent(event, firstSeq + index);
+      checkData(checked.type, checked.data);
+      return { ...checked, seq: firstSeq + index };
+    }),
+  );
+  for (const { type, ignorable, seq } of placed) {
+    if (!ignorable && !(await types.knows(type)))
+      throw new EventTypeUnknownError({ type, seq });
+  }
+  return placed;
+}
+
+export interface BatchAt {
+  readonly sessionId: SessionId;
+  readonly firstSeq: number;
+  /** State that the log up to `firstSeq` leaves. */
+  readonly state: RulesState;
+  readonly events: readonly PlacedEvent[];
+}
+
+/**
+ * Returns the state after the batch. Looks the surface up where the batch replaces part of it.
+ * @throws EventInvalidError for the first event that breaks a rule
+ */
+export async function checkBatch(
+  db: Queryable,
+  batch: BatchAt,
+): Promise<RulesState> {
+  const { sessionId, firstSeq, events } = batch;
+  const replaced = events.flatMap(({ surfaceOp }) =>
+    typeof surfaceOp === "object" && surfaceOp !== null
+      ? [surfaceOp.start]
+      : [],
+  );
+  const surface =
+    replaced.length === 0
+      ? null
+      : await readSurface(db, sessionId, firstSeq, replaced);
+  return events.reduce(
+    (state, event, index) =>
+      located(event.type, index, event.seq, () => step(state, event)),
+    batch.state,
+  );
+
+  function step(state: RulesState, event: RuleEvent): RulesState {
+    const verdict = followRules(state, event);
+    const [violation] = verdict.violations;
+    if (violation !== undefined) throw violation;
+    surface?.add(event);
+    return verdict.state;
+  }
+}
+
+/** Gives a violation its place in the batch. */
+function located<T>(
+  type: unknown,
+  index: number,
+  seq: number,
+  check: () => T,
+): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    const { rule, path, reason } = error;
+    throw new EventInvalidError({
+      index,
+      seq,
+      type: typeof type === "string" ? type : null,
+      rule,
+      path,
+      reason,
+    });
+  }
+}
