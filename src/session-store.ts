@@ -6,6 +6,7 @@ import type { NewSessionHeader, SessionHeader } from "./events/header.ts";
 import { AppendId, SessionId } from "./events/ids.ts";
 import { appendEvents, type AppendContext } from "./log/append.ts";
 import type { AppendResult } from "./log/append-request.ts";
+import { checkSession, type CheckReport } from "./log/check-session.ts";
 import { EventTypes, type RegisteredType } from "./log/event-types.ts";
 import { StateCache } from "./log/state-cache.ts";
 import type { SizeLimits } from "./log/encode-append.ts";
@@ -136,6 +137,14 @@ export interface SessionStore extends AsyncDisposable {
   eventTypes(): Promise<readonly RegisteredType[]>;
   /** True for a type that the store takes without its being marked ignorable. */
   knowsEventType(type: string): Promise<boolean>;
+  /**
+   * Checks a stored log by every rule, and the state beside it; with `fixState` a wrong state is replaced.
+   * @throws SessionNotFoundError, SessionDeletedError
+   */
+  check(
+    sessionId: string,
+    options?: { readonly fixState?: boolean },
+  ): Promise<CheckReport>;
   close(): Promise<void>;
 }
 
@@ -250,6 +259,11 @@ export function storeOver(
     registerEventType: (type) => context.types.register(type),
     eventTypes: () => context.types.list(),
     knowsEventType: (type) => context.types.knows(type),
+    async check(sessionId, options) {
+      return checkSession(db, SessionId(sessionId), {
+        fixState: options?.fixState ?? false,
+      });
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

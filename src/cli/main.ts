@@ -14,6 +14,7 @@ import {
   EventInvalidError,
   TurnlogError,
 } from "../errors.ts";
+import { checkCommand } from "./check-command.ts";
 import { demoCommand } from "./demo-command.ts";
 import { importCommand } from "./import-command.ts";
 import { migrateCommand } from "./migrate-command.ts";
@@ -94,6 +95,13 @@ function program(): Command {
   command("usage", "print token sums by session and model")
     .argument("[session]", "session id")
     .action(done(usageCommand));
+  command("check", "check a stored log or a file by every rule")
+    .argument("<session-or-file>", "session id, or path of a log file")
+    .option(
+      "--fix-state",
+      "replace the state beside a stored log where it is wrong",
+    )
+    .action(done(checkCommand));
   command(
     "status",
     "print where appends stand on their way into the read tables",
