@@ -6,7 +6,12 @@ import { keyOrderOf } from "./key-order.ts";
 import { isSeq, type JsonValue } from "./json.ts";
 import { checkMessageShape } from "./message-shapes.ts";
 import { RuleViolation } from "./rule-violation.ts";
-import { isRetiredType, isStorageTag, isSurfaceType } from "./vocabulary.ts";
+import {
+  isKnownType,
+  isRetiredType,
+  isStorageTag,
+  isSurfaceType,
+} from "./vocabulary.ts";
 
 /** An event that may be stored: detached from the caller, every rule of its own checked. */
 export interface CheckedEvent {
@@ -71,6 +76,7 @@ export function checkEvent(event: UncheckedEvent, seq: number): CheckedEvent {
 function checkType(type: unknown): string {
   if (typeof type !== "string" || type === "")
     return fail("type", "type", "must be a non-empty string");
+  if (isKnownType(type)) return type;
   // A line feed separates rows on their way to the database; a NUL can't be stored in text.
   if (/\p{Cc}/u.test(type) || !type.isWellFormed())
     fail("type", "type", "must not hold control characters");

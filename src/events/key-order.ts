@@ -1,30 +1,36 @@
 /** The order of an event's keys: kept where a writer's differs from ours, so that its JSON text comes back unchanged. */
 import type { SessionEvent } from "./event.ts";
 
-const CANONICAL = [
-  "type",
-  "seq",
-  "time",
-  "data",
-  "ignorable",
-  "sourceEventSeqs",
-  "surfaceOp",
-];
+const CANONICAL: Readonly<Record<string, number>> = {
+  type: 0,
+  seq: 1,
+  time: 2,
+  data: 3,
+  ignorable: 4,
+  sourceEventSeqs: 5,
+  surfaceOp: 6,
+};
+/** Keys that a complete event has. */
+const REQUIRED = 4;
 
 /**
  * Order of the keys of a complete event, comma-separated; null where it is the canonical one, or where the event is not
  * complete and gets its order from us.
  */
 export function keyOrderOf(event: object): string | null {
-  const keys = Object.entries(event).flatMap(([key, value]) =>
-    value === undefined ? [] : [key],
-  );
-  if (!["type", "seq", "time", "data"].every((key) => keys.includes(key)))
-    return null;
-  const order = keys.join();
-  return order === CANONICAL.filter((key) => keys.includes(key)).join()
-    ? null
-    : order;
+  const keys = Object.keys(event);
+  let last = -1;
+  let required = 0;
+  let isCanonical = true;
+  for (const key of keys) {
+    if (Reflect.get(event, key) === undefined) continue;
+    const rank = CANONICAL[key] ?? 0;
+    if (rank < last) isCanonical = false;
+    if (rank < REQUIRED) required += 1;
+    last = rank;
+  }
+  if (isCanonical || required < REQUIRED) return null;
+  return keys.filter((key) => Reflect.get(event, key) !== undefined).join();
 }
 
 /** The same event with its keys in a stored order. */
