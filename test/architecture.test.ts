@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, "..");
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   logger: [],
-  events: ["errors"],
+  events: ["errors", "zod"],
   config: ["errors", "zod"],
   db: ["errors", "drizzle-orm", "pg"],
   schema: ["drizzle-orm"],

@@ -13,18 +13,21 @@ export async function ensureBuilds(
   db: Db,
   projections: readonly Projection[],
 ): Promise<readonly string[]> {
-  return db.transaction(async (tx) => {
+  const missing = await db.transaction(async (tx) => {
     await tx.rows({ text: "select pg_advisory_xact_lock(7486, 0)" });
     const known = await tx.rows<{ projection: string }>({
       text: "select projection from turnlog.builds",
     });
-    const missing = projections.filter(
+    const unbuilt = projections.filter(
       ({ name }) => !known.some(({ projection }) => projection === name),
     );
-    for (const projection of missing) await createBuild(tx, projection);
-    if (missing.length > 0) await markAllSessions(tx);
-    return missing.map(({ name }) => name);
+    for (const projection of unbuilt) await createBuild(tx, projection);
+    if (unbuilt.length > 0) await markAllSessions(tx);
+    return unbuilt;
   });
+  // Once more, for sessions that were made and folded by the other builds before this one could be seen.
+  if (missing.length > 0) await db.transaction(markAllSessions);
+  return missing.map(({ name }) => name);
 }
 
 async function createBuild(tx: Tx, projection: Projection): Promise<void> {

@@ -21,9 +21,7 @@ import { readLines, type Line } from "./read-lines.ts";
  * Reads the header; the lines after it follow as they are read.
  * @throws LogFileError
  */
-export async function openLogLines(
-  file: string,
-): Promise<{
+export async function openLogLines(file: string): Promise<{
   readonly header: SessionHeader;
   readonly lines: AsyncIterable<Line>;
 }> {

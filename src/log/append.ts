@@ -17,7 +17,7 @@ import {
   type Creation,
 } from "./append-request.ts";
 import { checkBatch, checkEvents } from "./check-batch.ts";
-import { encodeAppend, type EncodedAppend } from "./encode-append.ts";
+import { encodeAppend } from "./encode-append.ts";
 import type { EventTypes } from "./event-types.ts";
 import { sendUntilAnswered } from "./send.ts";
 import { readStateAt } from "./session-state.ts";
@@ -35,7 +35,7 @@ export interface AppendContext {
 const ANY_ATTEMPTS = 3;
 
 /**
- * Appends the batch in one statement and one commit; a lost connection is met by sending the same append again.
+ * Appends the batch in one statement and one commit; a lost connection is met by trying again with the same append id.
  * @throws EventInvalidError, EventTypeUnknownError, EventTooLargeError, WrongExpectedSeqError, AppendIdReusedError,
  * SessionNotFoundError, SessionDeletedError, WriterFencedError, RulesOutdatedError, SessionBusyError,
  * DatabaseUnavailableError, AppendOutcomeUnknownError
@@ -45,13 +45,21 @@ export async function appendEvents(
   request: AppendRequest,
 ): Promise<AppendResult> {
   const { expectedSeq } = request;
-  if (expectedSeq !== "any")
-    return appendAt(
-      context,
-      context.db,
-      request,
-      checkExpectedSeq(expectedSeq),
+  if (expectedSeq === "any")
+    return sendUntilAnswered(request, (leftMs) =>
+      appendAnywhere(context, request, leftMs),
     );
+  const seq = checkExpectedSeq(expectedSeq);
+  return sendUntilAnswered(request, (leftMs) =>
+    appendAt(context, context.db, request, seq, leftMs),
+  );
+}
+
+async function appendAnywhere(
+  context: AppendContext,
+  request: AppendRequest,
+  leftMs: number,
+): Promise<AppendResult> {
   for (let attempt = 0; attempt < ANY_ATTEMPTS; attempt += 1) {
     try {
       return await appendAt(
@@ -59,18 +67,20 @@ export async function appendEvents(
         context.db,
         request,
         await endOf(context.db, request),
+        leftMs,
       );
     } catch (error) {
       if (!(error instanceof WrongExpectedSeqError)) throw error;
     }
   }
-  return sendUntilAnswered(request, () => appendLocked(context, request));
+  return appendLocked(context, request, leftMs);
 }
 
 /** Takes the session row's lock first, so that nobody can come between look and append. */
 function appendLocked(
   context: AppendContext,
   request: AppendRequest,
+  leftMs: number,
 ): Promise<AppendResult> {
   return context.db.transaction(async (tx) => {
     await tx.rows({ text: "set local lock_timeout = '5s'" });
@@ -80,7 +90,7 @@ function appendLocked(
       },
       [request.sessionId],
     );
-    return appendAt(context, tx, request, await endOf(tx, request));
+    return appendAt(context, tx, request, await endOf(tx, request), leftMs);
   });
 }
 
@@ -93,16 +103,18 @@ async function endOf(db: Queryable, request: AppendRequest): Promise<number> {
 
 async function appendAt(
   context: AppendContext,
-  db: Db | Queryable,
+  db: Queryable,
   request: AppendRequest,
   expectedSeq: number,
+  leftMs: number,
 ): Promise<AppendResult> {
-  const { sessionId } = request;
+  const { sessionId, appendId } = request;
   const events = await checkEvents(context.types, request.events, expectedSeq);
   const batch = encodeAppend(events, request.now, request.limits);
   const base = await baseOf(context, db, request, expectedSeq);
   if (base === null)
     return settleElsewhere(db, request, expectedSeq, batch.digest);
+  const { incarnation, creation } = base;
   const state = await checkBatch(db, {
     sessionId,
     firstSeq: expectedSeq,
@@ -110,22 +122,47 @@ async function appendAt(
     events,
   });
   const answer = await send(
-    context,
     db,
-    request,
-    callOf(request, expectedSeq, base, state, batch),
+    { sessionId, appendId, expectedSeq, incarnation, creation, state, batch },
+    leftMs,
   );
+  // Inside a transaction nothing is stored before its commit, so there is nothing to remember.
   if (answer.outcome === "appended" && db === context.db)
     context.states.set(sessionId, {
       head: expectedSeq + batch.eventCount,
-      incarnation: base.incarnation,
+      incarnation,
       state,
     });
-  else if (answer.outcome !== "duplicate") context.states.forget(sessionId);
-  // A state we remembered was of a session that has been deleted and made anew since.
+  else context.states.forget(sessionId);
+  // The state we remembered was of a session that has been deleted and made anew since.
   if (answer.outcome === "incarnation" && base.isRemembered)
-    return appendAt(context, db, request, expectedSeq);
+    return appendAt(context, db, request, expectedSeq, leftMs);
   return settleAppend(db, request, expectedSeq, answer);
+}
+
+/** An append id that is stored elsewhere in the session is answered from there: a repetition, or a reuse. */
+async function send(
+  db: Queryable,
+  call: AppendCall,
+  leftMs: number,
+): Promise<AppendAnswer> {
+  try {
+    return await callAppend(db, call, leftMs);
+  } catch (error) {
+    if (violatedConstraint(error) !== "events_session_id_append_id_idx")
+      throw error;
+    const standing = await readStanding(db, call.sessionId, call.appendId);
+    if (standing === null || standing.digest === null) throw error;
+    const outcome = standing.digest.equals(call.batch.digest)
+      ? "duplicate"
+      : "reused";
+    return {
+      outcome,
+      first_seq: standing.first_seq,
+      next_seq: standing.next_seq,
+      epoch: null,
+    };
+  }
 }
 
 /** What the batch is checked against. */
@@ -159,66 +196,4 @@ async function baseOf(
   return stored === null
     ? null
     : { ...stored, creation: null, isRemembered: false };
-}
-
-function callOf(
-  request: AppendRequest,
-  expectedSeq: number,
-  base: Base,
-  state: RulesState,
-  batch: EncodedAppend,
-): AppendCall {
-  const { sessionId, appendId } = request;
-  return {
-    sessionId,
-    appendId,
-    expectedSeq,
-    incarnation: base.incarnation,
-    creation: base.creation,
-    state,
-    batch,
-  };
-}
-
-/** Inside a transaction the statement is sent once: who holds the transaction sends all of it again. */
-function send(
-  context: AppendContext,
-  db: Db | Queryable,
-  request: AppendRequest,
-  call: AppendCall,
-): Promise<AppendAnswer> {
-  if (db !== context.db) return callAppend(db, call, request.timeoutMs);
-  return sendUntilAnswered(request, (leftMs) =>
-    sendOnce(db, request, call, leftMs),
-  );
-}
-
-/** An append id that is stored elsewhere in the session is answered from there: a repetition, or a reuse. */
-async function sendOnce(
-  db: Queryable,
-  request: AppendRequest,
-  call: AppendCall,
-  leftMs: number,
-): Promise<AppendAnswer> {
-  try {
-    return await callAppend(db, call, leftMs);
-  } catch (error) {
-    if (violatedConstraint(error) !== "events_session_id_append_id_idx")
-      throw error;
-    const standing = await readStanding(
-      db,
-      request.sessionId,
-      request.appendId,
-    );
-    if (standing === null || standing.digest === null) throw error;
-    const outcome = standing.digest.equals(call.batch.digest)
-      ? "duplicate"
-      : "reused";
-    return {
-      outcome,
-      first_seq: standing.first_seq,
-      next_seq: standing.next_seq,
-      epoch: null,
-    };
-  }
 }

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { deriveMessages } from "../../src/events/derive-messages.ts";
-import type { JsonObject, JsonValue } from "../../src/events/json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../src/events/json.ts";
 import type { Message } from "../../src/events/message.ts";
 import { toProviderMessages } from "../../src/events/provider-messages.ts";
 import { ours } from "../support/derived.ts";
@@ -54,7 +58,7 @@ function outlineOf(block: JsonValue): string {
 }
 
 function fields(block: JsonValue | undefined): Record<string, unknown> {
-  return { ...(typeof block === "object" ? block : {}) };
+  return isJsonObject(block) ? { ...block } : {};
 }
 
 const OK = text("ok");
@@ -461,7 +465,7 @@ describe("healed messages", () => {
     always((healed) => {
       JSON.parse(JSON.stringify(healed), (key, value: unknown) => {
         expect(key.isWellFormed()).toBe(true);
-        if (typeof value === "string") expect(value.isWellFormed()).toBe(true);
+        expect(String(value).isWellFormed()).toBe(true);
         return value;
       });
     });
@@ -493,8 +497,9 @@ function expectNoBlank(content: unknown): void {
   if (!Array.isArray(content)) return;
   for (const item of content) {
     const { type, text: value, content: inner } = fields(item);
-    if (type === "text") expect(String(value ?? "").trim()).not.toBe("");
-    if (type === "tool-result") expect(inner).not.toEqual([]);
+    const isBlank = typeof value !== "string" || value.trim() === "";
+    expect(type === "text" && isBlank).toBe(false);
+    expect(type === "tool-result" ? inner : null).not.toEqual([]);
     expectNoBlank(inner);
   }
 }

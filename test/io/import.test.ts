@@ -301,7 +301,7 @@ describe("a file that is refused leaves nothing behind", () => {
     [
       "a replacement of what is not on the surface",
       3,
-      "replace-start-not-in-surface",
+      "the start is not on the surface",
       [
         header("x"),
         turnStart,
