@@ -11,6 +11,7 @@ export type ErrorCode =
   | "DATABASE_UNAVAILABLE"
   | "EMBEDDED_UNAVAILABLE"
   | "EVENT_INVALID"
+  | "EVENT_NOT_FOUND"
   | "EVENT_TOO_LARGE"
   | "EVENT_TYPE_UNKNOWN"
   | "FORMAT_UNSUPPORTED"
@@ -18,6 +19,7 @@ export type ErrorCode =
   | "LOG_CORRUPT"
   | "PROJECTION_PARKED"
   | "PROJECTION_UNKNOWN"
+  | "REQUEST_NOT_FOUND"
   | "RULES_OUTDATED"
   | "SCHEMA_OUTDATED"
   | "SCHEMA_TOO_NEW"
@@ -135,6 +137,54 @@ export class SessionNotFoundError extends TurnlogError {
       `There is no session ${facts.sessionId}. List the stored ones with: turnlog sessions`,
     );
     this.sessionId = facts.sessionId;
+  }
+}
+
+/** The log has no event with this seq. */
+export class EventNotFoundError extends TurnlogError {
+  readonly code = "EVENT_NOT_FOUND";
+  readonly sessionId: string;
+  readonly seq: number;
+  readonly head: number;
+  constructor(facts: { sessionId: string; seq: number; head: number }) {
+    super(
+      `Session ${facts.sessionId} has no event ${facts.seq}: it has ${facts.head}, from seq 0.`,
+    );
+    this.sessionId = facts.sessionId;
+    this.seq = facts.seq;
+    this.head = facts.head;
+  }
+}
+
+/** The log has no such request attempt, or none of the step's attempts became an answer. */
+export class RequestNotFoundError extends TurnlogError {
+  readonly code = "REQUEST_NOT_FOUND";
+  readonly sessionId: string;
+  readonly turn: number;
+  readonly step: number;
+  /** Null when the last answered attempt was asked for. */
+  readonly attempt: number | null;
+  readonly attemptCount: number;
+  constructor(facts: {
+    sessionId: string;
+    turn: number;
+    step: number;
+    attempt: number | null;
+    attemptCount: number;
+  }) {
+    const asked =
+      facts.attempt === null
+        ? "became an answer"
+        : `is number ${facts.attempt}`;
+    super(
+      `Of ${facts.attemptCount} attempts at step ${facts.step} of turn ${facts.turn} in session ${facts.sessionId} none ${asked}. ` +
+        `Name an attempt from 1 to ${facts.attemptCount}.`,
+    );
+    this.sessionId = facts.sessionId;
+    this.turn = facts.turn;
+    this.step = facts.step;
+    this.attempt = facts.attempt;
+    this.attemptCount = facts.attemptCount;
   }
 }
 

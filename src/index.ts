@@ -8,6 +8,7 @@ export {
   DatabaseUnavailableError,
   EmbeddedUnavailableError,
   EventInvalidError,
+  EventNotFoundError,
   EventTooLargeError,
   EventTypeUnknownError,
   FormatUnsupportedError,
@@ -15,6 +16,7 @@ export {
   LogCorruptError,
   ProjectionParkedError,
   ProjectionUnknownError,
+  RequestNotFoundError,
   RulesOutdatedError,
   SchemaOutdatedError,
   SchemaTooNewError,
@@ -34,14 +36,25 @@ export {
   usageView,
 } from "./query/views.ts";
 export type { ErrorCode } from "./errors.ts";
+export type { DerivedMessage } from "./events/derive-messages.ts";
 export type { NewEvent, SessionEvent } from "./events/event.ts";
 export type { NewSessionHeader, SessionHeader } from "./events/header.ts";
 export type { JsonObject, JsonValue } from "./events/json.ts";
 export type { Finding } from "./events/rules/log-audit.ts";
+export type { Message } from "./events/message.ts";
 export type { SurfaceOp } from "./events/surface.ts";
+export type {
+  TranscriptCompaction,
+  TranscriptItem,
+  TranscriptMarker,
+  TranscriptMessage,
+  TranscriptTurnEnd,
+} from "./events/transcript.ts";
 export type { AppendResult } from "./log/append-request.ts";
 export type { CheckReport } from "./log/check-session.ts";
 export type { RegisteredType } from "./log/event-types.ts";
+export type { RecordedRequest, RequestQuery } from "./log/request-at.ts";
+export type { TranscriptOptions } from "./log/transcript.ts";
 export type { ReadOptions } from "./log/read.ts";
 export type { MessagesQuery } from "./query/read-views.ts";
 export type {

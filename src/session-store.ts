@@ -11,6 +11,15 @@ import { EventTypes, type RegisteredType } from "./log/event-types.ts";
 import { StateCache } from "./log/state-cache.ts";
 import type { SizeLimits } from "./log/encode-append.ts";
 import { Doorbell } from "./log/doorbell.ts";
+import type { DerivedMessage } from "./events/derive-messages.ts";
+import type { TranscriptItem } from "./events/transcript.ts";
+import { readMessagesAt } from "./log/messages-at.ts";
+import {
+  readRequestAt,
+  type RecordedRequest,
+  type RequestQuery,
+} from "./log/request-at.ts";
+import { readTranscript, type TranscriptOptions } from "./log/transcript.ts";
 import { readEvents, type ReadOptions } from "./log/read.ts";
 import { readSessionRow } from "./log/session-row.ts";
 import { readAsOfSeq } from "./query/as-of.ts";
@@ -107,6 +116,30 @@ export interface SessionStore extends AsyncDisposable {
   read(sessionId: string, options?: ReadOptions): AsyncIterable<SessionEvent>;
   /** @throws SessionNotFoundError, SessionDeletedError */
   session(sessionId: string): Promise<SessionInfo>;
+  /**
+   * The messages that the model sees after event `seq`, in its order and verbatim; `head - 1` gives those of now. Reads
+   * the log, not the read tables.
+   * @throws EventNotFoundError, SessionNotFoundError, SessionDeletedError
+   */
+  messagesAt(
+    sessionId: string,
+    seq: number,
+  ): Promise<readonly DerivedMessage[]>;
+  /**
+   * The request of one attempt at a step as it was sent, but for the bytes of images, which the log only names. Default
+   * attempt: the last one that an answer came of.
+   * @throws RequestNotFoundError, SessionNotFoundError, SessionDeletedError
+   */
+  requestAt(sessionId: string, query: RequestQuery): Promise<RecordedRequest>;
+  /**
+   * Yields a session as a person saw it, in log order: what the model no longer sees stays in it, and a compaction is
+   * one marker. Go on with `fromSeq` one more than the last item's seq.
+   * @throws SessionNotFoundError, SessionDeletedError
+   */
+  transcript(
+    sessionId: string,
+    options?: TranscriptOptions,
+  ): AsyncIterable<TranscriptItem>;
   /** Sessions, those with the latest human prompt first. */
   sessions(options?: {
     readonly limit?: number;
@@ -214,6 +247,15 @@ export function storeOver(
     async session(sessionId) {
       const { header, head } = await readSessionRow(db, SessionId(sessionId));
       return { header, head };
+    },
+    async messagesAt(sessionId, seq) {
+      return readMessagesAt(db, SessionId(sessionId), seq);
+    },
+    async requestAt(sessionId, query) {
+      return readRequestAt(db, SessionId(sessionId), query);
+    },
+    async *transcript(sessionId, options) {
+      yield* readTranscript(db, SessionId(sessionId), options);
     },
     async sessions(options) {
       return readSessions(db, options?.limit ?? DEFAULT_LIMIT);

@@ -25,20 +25,15 @@ export interface MessageFold {
 
 /** Starts with the empty surface. */
 export function createMessageFold(): MessageFold {
-  const seqs: number[] = [];
-  const messages = new Map<number, Message>();
+  const nodes: Node[] = [];
   return {
     apply(event) {
-      if (!isSurfaceType(event.type)) return;
-      const message = messageOf(event);
-      for (const node of place(seqs, event)) messages.delete(node);
-      if (!isInvisible(event, message)) messages.set(event.seq, message);
+      if (isSurfaceType(event.type)) place(nodes, event);
     },
     messages: () =>
-      seqs.flatMap((seq) => {
-        const message = messages.get(seq);
-        return message === undefined ? [] : [{ seq, message }];
-      }),
+      nodes.flatMap(({ seq, message }) =>
+        message === null ? [] : [{ seq, message }],
+      ),
   };
 }
 
@@ -54,18 +49,26 @@ export function deriveMessages(
   return fold.messages();
 }
 
-/** Puts the event on the surface, and gives the nodes that it takes from there. */
-function place(seqs: number[], event: SessionEvent): readonly number[] {
+/** What stands on the surface; without a message where there is nothing to see. */
+interface Node {
+  readonly seq: number;
+  readonly message: Message | null;
+}
+
+/** Puts the event on the surface, at the end or in place of the nodes it names. */
+function place(nodes: Node[], event: SessionEvent): void {
   const { seq, surfaceOp = "append" } = event;
+  const message = messageOf(event);
+  const node = { seq, message: isInvisible(event, message) ? null : message };
   if (surfaceOp === "append") {
-    seqs.push(seq);
-    return [];
+    nodes.push(node);
+    return;
   }
+  const seqs = nodes.map((other) => other.seq);
   const shadowed = shadowedNodes({ seqs, places: {} }, surfaceOp);
   if (typeof shadowed === "string")
     throw new LogCorruptError(`Event ${seq} can't replace: ${shadowed}.`);
-  seqs.splice(seqs.indexOf(surfaceOp.start), shadowed.length, seq);
-  return shadowed;
+  nodes.splice(seqs.indexOf(surfaceOp.start), shadowed.length, node);
 }
 
 function messageOf({ type, seq, data }: SessionEvent): Message {

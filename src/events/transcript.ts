@@ -84,12 +84,10 @@ export function createTranscriptFold(): TranscriptFold {
         summary = event;
         return null;
       }
-      if (isSurfaceType(event.type) && event.surfaceOp !== "append") {
-        if (summary === null || !isMadeFrom(event, summary)) return null;
-        const item = compactionItem(event, summary);
-        summary = null;
-        return item;
-      }
+      if (isSurfaceType(event.type) && event.surfaceOp !== "append")
+        return summary !== null && isMadeFrom(event, summary)
+          ? compactionItem(event, summary)
+          : null;
       return itemOf(event);
     },
   };

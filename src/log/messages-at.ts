@@ -1,6 +1,6 @@
 /** The derived messages as they were: what the model saw after a given event. */
 import type { Queryable } from "../db/connect.ts";
-import { EventInvalidError } from "../errors.ts";
+import { EventNotFoundError } from "../errors.ts";
 import {
   createMessageFold,
   type DerivedMessage,
@@ -14,7 +14,7 @@ import { readTypedEvents } from "./typed-events.ts";
 /**
  * The messages that the model sees after event `seq`, in its order and verbatim. Reads the log, not the read tables,
  * and of the log only messages and tool results.
- * @throws EventInvalidError (rule `seq`) when the log has no such event
+ * @throws EventNotFoundError when the log has no such event
  * @throws SessionNotFoundError, SessionDeletedError
  */
 export async function readMessagesAt(
@@ -23,7 +23,8 @@ export async function readMessagesAt(
   seq: number,
 ): Promise<DerivedMessage[]> {
   const { head } = await readSessionRow(db, sessionId);
-  if (!isSeq(seq) || seq >= head) throw noSuchEvent(seq, head);
+  if (!isSeq(seq) || seq >= head)
+    throw new EventNotFoundError({ sessionId, seq, head });
   const fold = createMessageFold();
   for await (const event of readTypedEvents(db, {
     sessionId,
@@ -33,15 +34,4 @@ export async function readMessagesAt(
   }))
     fold.apply(event);
   return fold.messages();
-}
-
-function noSuchEvent(seq: number, head: number): EventInvalidError {
-  return new EventInvalidError({
-    index: null,
-    seq,
-    type: null,
-    rule: "seq",
-    path: "seq",
-    reason: `must be one of the log's ${head} events, 0 to ${head - 1}, and is ${seq}`,
-  });
 }

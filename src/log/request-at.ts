@@ -1,6 +1,6 @@
 /** Model requests as they were sent: made again from the log before their first chunk (spec 12). */
 import type { Queryable } from "../db/connect.ts";
-import { EventInvalidError } from "../errors.ts";
+import { RequestNotFoundError } from "../errors.ts";
 import {
   createMessageFold,
   type DerivedMessage,
@@ -42,7 +42,7 @@ export interface RecordedRequest {
 /**
  * The request of one attempt at a step. Attempts without any chunk count too: a failure that `llm/retry` records, and
  * an answer that was not streamed.
- * @throws EventInvalidError (rule `request`) when the log has no such step or attempt
+ * @throws RequestNotFoundError when the log has no such step or attempt
  * @throws SessionNotFoundError, SessionDeletedError
  */
 export async function readRequestAt(
@@ -56,7 +56,16 @@ export async function readRequestAt(
     query.attempt === undefined
       ? attempts.findLast(({ outcome }) => outcome === "message")
       : attempts[query.attempt - 1];
-  if (attempt === undefined) throw noSuchRequest(query, attempts.length);
+  if (attempt === undefined) {
+    const { turn, step, attempt: asked = null } = query;
+    throw new RequestNotFoundError({
+      sessionId,
+      turn,
+      step,
+      attempt: asked,
+      attemptCount: attempts.length,
+    });
+  }
   const beforeSeq = attempt.firstSeq;
   return {
     turn: query.turn,
@@ -126,20 +135,4 @@ async function readRequestBefore(
     fold.apply(event);
   }
   return { header, messages: fold.messages() };
-}
-
-function noSuchRequest(query: RequestQuery, count: number): EventInvalidError {
-  const { turn, step, attempt } = query;
-  const known = `of ${count} attempts at step ${step} of turn ${turn}`;
-  return new EventInvalidError({
-    index: null,
-    seq: null,
-    type: null,
-    rule: "request",
-    path: attempt === undefined ? "step" : "attempt",
-    reason:
-      attempt === undefined
-        ? `names no request: none ${known} became an answer`
-        : `names no request: there is no number ${attempt} ${known}`,
-  });
 }

@@ -209,6 +209,31 @@ describe("tool calls and results", () => {
     ]);
   });
 
+  it("take the results of one id in order, and no more than there are calls (B029)", () => {
+    const given = [
+      answer(call("a"), call("a")),
+      ...["first", "second", "third"].map((out) => result("a", text(out))),
+    ];
+
+    expect(outline(toProviderMessages(given))).toEqual([
+      "assistant call:a call:a-2",
+      "user result:a:first",
+      "user result:a-2:second",
+      expect.stringMatching(/^user Output of an earlier .* third$/),
+    ]);
+  });
+
+  it("get an id where the model gave none", () => {
+    const given = [answer(call("")), answer(call(""))];
+
+    expect(outline(toProviderMessages(given))).toEqual([
+      "assistant call:call",
+      "user result:call:missing",
+      "assistant call:call-2",
+      "user result:call-2:missing",
+    ]);
+  });
+
   it("keep what a result says when a compaction took its call away (B034, B041)", () => {
     const given = [user(text("summary")), result("b", OK), result("c", BLANK)];
 

@@ -3,7 +3,11 @@ import { basename } from "node:path";
 import { foldRequestHeader } from "@deepseek-ai/dsh-session";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EventInvalidError, SessionNotFoundError } from "../../src/errors.ts";
+import {
+  EventNotFoundError,
+  RequestNotFoundError,
+  SessionNotFoundError,
+} from "../../src/errors.ts";
 import { deriveMessages } from "../../src/events/derive-messages.ts";
 import type { NewEvent } from "../../src/events/event.ts";
 import { SessionId } from "../../src/events/ids.ts";
@@ -26,9 +30,24 @@ import { exampleFiles } from "../support/logs.ts";
 import { runs } from "../support/property-runs.ts";
 import { readLog, type LogLike } from "../support/reference-log.ts";
 import { referenceFold } from "../support/reference.ts";
+import {
+  answer,
+  compaction,
+  finish,
+  inPlaceOf,
+  OPENING,
+  priced,
+  requestHeader,
+  retry,
+  STEP,
+  STEP_END,
+  text,
+  toolCall,
+  toolResult,
+  turnEnd,
+} from "../support/request-events.ts";
 
 const database = useTestDatabase();
-const STEP = { turn: 1, step: 1 };
 
 async function stored(events: readonly NewEvent[]): Promise<SessionId> {
   const id = randomUUID();
@@ -54,84 +73,6 @@ async function transcriptOf(
   return items;
 }
 
-function chunk(data: object): NewEvent {
-  return { type: "assistant/chunk", data: { ...STEP, chunk: data } };
-}
-
-function finish(kind: string): NewEvent {
-  return chunk({ type: "finish", reason: { kind } });
-}
-
-function answer(content: readonly object[], more: object = {}): NewEvent {
-  const source = { kind: "model", provider: "p", model: "x" };
-  const message = { id: "a", role: "assistant", content, source };
-  return {
-    type: "assistant/message",
-    data: { ...STEP, message },
-    surfaceOp: "append",
-    ...more,
-  };
-}
-
-function result(content: readonly object[], more: object = {}): NewEvent {
-  const block = { type: "tool-result", toolCallId: "c1", content };
-  const source = { kind: "tool", callId: "c1" };
-  const message = { id: "r", role: "user", content: [block], source };
-  return {
-    type: "tool/result",
-    data: { ...STEP, message, ...more },
-    surfaceOp: "append",
-  };
-}
-
-function requestHeader(header: object): NewEvent {
-  const config = { provider: "p", model: "x" };
-  return {
-    type: "request/header",
-    data: { header: { config, ...header }, reason: "initial" },
-  };
-}
-
-function retry(retryNumber: number): NewEvent[] {
-  const data = { retryId: "r", ...STEP, retry: retryNumber };
-  return [
-    { type: "llm/retry", data },
-    { type: "llm/retry-started", data },
-  ];
-}
-
-function bracket(type: string, more: object = {}): NewEvent {
-  return { type, data: { ...STEP, ...more } };
-}
-
-/** A compaction of the nodes from start to end, whose first event gets the seq `at`. */
-function compaction(at: number, start: number, end: number): NewEvent[] {
-  const ids = { compactionId: "k" };
-  const source = { kind: "plugin", plugin: "compact", ...ids };
-  const summary = [text("in short")];
-  return [
-    { type: "compaction/start", data: { ...ids, turn: 1 } },
-    { type: "compaction/summary", data: { ...ids, summary } },
-    {
-      type: "user/message",
-      data: { id: "s", role: "user", content: summary, source },
-      surfaceOp: { op: "replace", start, end },
-      sourceEventSeqs: [at, at + 1, ...range(start, end)],
-    },
-    { type: "compaction/end", data: { ...ids, turn: 1 } },
-  ];
-}
-
-function range(start: number, end: number): number[] {
-  return Array.from({ length: end - start + 1 }, (_, at) => start + at);
-}
-
-function text(value: string): object {
-  return { type: "text", text: value };
-}
-
-const OPENING = [bracket("turn/start"), bracket("step/start"), prompt("hi")];
-
 /** Texts of messages, for a look. */
 function textsOf(
   messages: readonly { readonly message: Message }[],
@@ -156,7 +97,7 @@ describe("messagesAt", () => {
   });
 
   it("reads a surface of several pages", async () => {
-    const prompts = range(0, 2_499).map((at) => prompt(`p${at}`));
+    const prompts = Array.from({ length: 2_500 }, (_, at) => prompt(`p${at}`));
     const id = await stored(prompts);
 
     expect(await messagesAt(id, 2_200)).toHaveLength(2_201);
@@ -169,8 +110,12 @@ describe("messagesAt", () => {
 
       const failure = messagesAt(id, seq);
 
-      await expect(failure).rejects.toBeInstanceOf(EventInvalidError);
-      await expect(failure).rejects.toMatchObject({ rule: "seq", path: "seq" });
+      await expect(failure).rejects.toBeInstanceOf(EventNotFoundError);
+      await expect(failure).rejects.toMatchObject({
+        sessionId: id,
+        seq,
+        head: 2,
+      });
     },
   );
 
@@ -193,13 +138,13 @@ describe("messagesAt", () => {
       name: "x",
       arguments: "현\ud99c 보유",
     };
-    const id = await stored([answer([call]), result([text("ok")])]);
+    const id = await stored([...OPENING, answer([call]), toolCall("c1")]);
 
-    const derived = await messagesAt(id, 1);
+    const derived = await messagesAt(id, 3);
     const healed = toProviderMessages(derived.map(({ message }) => message));
 
-    expect(derived[0]?.message.content).toEqual([call]);
-    expect(healed[0]?.content).toEqual([
+    expect(derived[1]?.message.content).toEqual([call]);
+    expect(healed[1]?.content).toEqual([
       { ...call, arguments: "현\ufffd 보유" },
     ]);
     expect(JSON.stringify(await collect(database().store, id))).toContain(
@@ -213,11 +158,14 @@ async function expectMessagesAtEvery(log: LogLike): Promise<void> {
   const kept = await appendLog(database().store, log, 40);
   const id = SessionId(kept.header.id);
   const { events } = ours(log);
-  for (const { seq, type } of events)
-    if (isSurfaceType(type) || seq === events.length - 1)
-      expect(await messagesAt(id, seq)).toEqual(
-        deriveMessages(events.slice(0, seq + 1)),
-      );
+  const last = events.length - 1;
+  const seqs = events
+    .filter(({ seq, type }) => isSurfaceType(type) || seq === last)
+    .map(({ seq }) => seq);
+  for (const seq of seqs)
+    expect(await messagesAt(id, seq)).toEqual(
+      deriveMessages(events.slice(0, seq + 1)),
+    );
 }
 
 describe("requestAt", () => {
@@ -240,8 +188,8 @@ describe("requestAt", () => {
       requestHeader({ system: "", tools: [], adapterDefaults: {} }),
       ...deltas(["a", "b", "c", "d"]),
       finish("stop"),
-      answer([text("abcd")], { sourceEventSeqs: [4, 5, 6, 7, 8] }),
-      bracket("step/end"),
+      answer([text("abcd")], [4, 5, 6, 7, 8]),
+      STEP_END,
     ]);
 
     expect(await requestAt(id, STEP)).toEqual({
@@ -266,7 +214,7 @@ describe("requestAt", () => {
       ...deltas(["a", "b", "c"]),
       finish("stop"),
       answer([text("abc")]),
-      bracket("step/end"),
+      STEP_END,
     ]);
 
     const requests = await Promise.all(
@@ -291,8 +239,9 @@ describe("requestAt", () => {
   it("tells attempts apart by a finish that another chunk follows", async () => {
     const id = await stored([
       ...OPENING,
-      ...[finish("stop"), finish("stop")],
-      answer([text("ok")], { sourceEventSeqs: [3] }),
+      finish("stop"),
+      finish("stop"),
+      answer([text("ok")], [3]),
     ]);
 
     const [first, second] = [1, 2].map((attempt) =>
@@ -308,23 +257,18 @@ describe("requestAt", () => {
       ...OPENING,
       prompt("more"),
       finish("error"),
-      ...compaction(5, 2, 3),
-      answer([text("ok")], { sourceEventSeqs: [] }),
-      bracket("step/end"),
+      ...compaction(5, [2, 3]),
+      answer([text("ok")], []),
+      STEP_END,
     ]);
 
     const before = await requestAt(id, { ...STEP, attempt: 1 });
     const after = await requestAt(id, STEP);
 
-    expect([before.outcome, textsOf(before.messages)]).toEqual([
-      "failed",
-      ["hi", "more"],
-    ]);
-    expect([after.attempt, after.beforeSeq, textsOf(after.messages)]).toEqual([
-      2,
-      9,
-      ["in short"],
-    ]);
+    expect(before).toMatchObject({ outcome: "failed", beforeSeq: 4 });
+    expect(textsOf(before.messages)).toEqual(["hi", "more"]);
+    expect(after).toMatchObject({ attempt: 2, beforeSeq: 9 });
+    expect(textsOf(after.messages)).toEqual(["in short"]);
   });
 
   it("has no header where the log has none, and no outcome yet where the log ends", async () => {
@@ -347,15 +291,18 @@ describe("requestAt", () => {
     const id = await stored([
       ...OPENING,
       finish("error"),
-      bracket("step/end"),
-      bracket("step/start", { step: 2 }),
-      answer([text("ok")]),
+      STEP_END,
+      { type: "step/start", data: { turn: 1, step: 2 } },
     ]);
 
     const failure = requestAt(id, query);
 
-    await expect(failure).rejects.toBeInstanceOf(EventInvalidError);
-    await expect(failure).rejects.toMatchObject({ rule: "request" });
+    await expect(failure).rejects.toBeInstanceOf(RequestNotFoundError);
+    await expect(failure).rejects.toMatchObject({
+      sessionId: id,
+      turn: query.turn,
+      step: query.step,
+    });
   });
 });
 
@@ -385,95 +332,117 @@ describe("transcript", () => {
     const id = await stored([
       ...OPENING,
       prompt("more"),
-      ...compaction(4, 2, 3),
+      ...compaction(4, [2, 3]),
       prompt("on"),
     ]);
 
-    expect(await transcriptOf(id)).toEqual([
-      expect.objectContaining({ kind: "message", seq: 2 }),
-      expect.objectContaining({ kind: "message", seq: 3 }),
-      expect.objectContaining({
-        kind: "compaction",
-        seq: 6,
-        summarySeq: 5,
-        summary: [text("in short")],
-      }),
-      expect.objectContaining({ kind: "message", seq: 8 }),
+    const items = await transcriptOf(id);
+
+    expect(placesOf(items)).toEqual([
+      ["message", 2],
+      ["message", 3],
+      ["compaction", 6],
+      ["message", 8],
     ]);
+    expect(items[2]).toMatchObject({
+      summary: [text("in short")],
+      summarySeq: 5,
+    });
+    expect(await transcriptOf(id, { fromSeq: 6 })).toEqual(items.slice(2));
     expect(textsOf(await messagesAt(id, 8))).toEqual(["in short", "on"]);
   });
 
   it("shows neither a pruned result nor another replacement, and a failed compaction as an error", async () => {
-    const refresh = { op: "replace", start: 2, end: 2 } as const;
+    const ids = { compactionId: "k", turn: 1 };
     const id = await stored([
       ...OPENING,
-      result([text("long output")]),
-      { type: "compaction/prune", data: {} },
-      {
-        ...result([text("long…")]),
-        surfaceOp: { op: "replace", start: 3, end: 3 },
-        sourceEventSeqs: [3],
-      },
-      { ...prompt("hi again"), surfaceOp: refresh, sourceEventSeqs: [2] },
-      { type: "compaction/start", data: { compactionId: "k", turn: 1 } },
-      { type: "compaction/end", data: { compactionId: "k", error: "no room" } },
+      toolCall("c1"),
+      toolResult("c1", "long output"),
+      { type: "compaction/prune", data: priced([4]) },
+      inPlaceOf([4], toolResult("c1", "long…")),
+      inPlaceOf([2], prompt("hi again")),
+      { type: "compaction/start", data: ids },
+      { type: "compaction/end", data: { ...ids, error: "no room" } },
     ]);
 
     const items = await transcriptOf(id);
 
-    expect(items.map(({ kind, seq }) => [kind, seq])).toEqual([
+    expect(placesOf(items)).toEqual([
       ["message", 2],
-      ["message", 3],
-      ["error", 8],
+      ["message", 4],
+      ["error", 9],
     ]);
     expect(JSON.stringify(items)).toContain("long output");
+    expect(JSON.stringify(await messagesAt(id, 9))).toContain("long…");
   });
 
-  it("shows todo, approvals, commands, retries and every end that is not a normal one", async () => {
-    const ends = ["completed", "max-tokens", "aborted", "acme-paused"].map(
-      (kind) => bracket("turn/end", { reason: { kind } }),
-    );
-    const types = [
-      "todo/write",
-      "approval/asked",
-      "approval/decided",
-      "command/run",
-      "command/done",
-    ];
+  it("shows todo, approvals, commands and retries, with what they say", async () => {
+    const todo = { todos: [{ content: "test", status: "pending" }] };
     const id = await stored([
-      note(),
-      ...types.map((type) => bracket(type)),
+      ...OPENING,
+      requestHeader(),
+      { type: "todo/write", data: todo },
+      { type: "approval/asked", data: { id: "q", toolName: "bash" } },
+      { type: "approval/decided", data: { id: "q", outcome: "rejected" } },
+      {
+        type: "command/run",
+        data: { commandId: "c", name: "plan", source: { kind: "user" } },
+      },
+      { type: "command/done", data: { commandId: "c", kind: "error" } },
       ...retry(1),
-      ...ends,
     ]);
 
-    const items = await transcriptOf(id);
+    const items = await transcriptOf(id, { fromSeq: 3 });
 
-    expect(items.map(({ kind, seq }) => [kind, seq])).toEqual([
-      ["todo", 1],
-      ["approval", 2],
-      ["approval", 3],
-      ["command", 4],
-      ["command", 5],
-      ["retry", 6],
-      ["turn-end", 9],
-      ["turn-end", 10],
-      ["turn-end", 11],
+    expect(placesOf(items)).toEqual([
+      ["todo", 4],
+      ["approval", 5],
+      ["approval", 6],
+      ["command", 7],
+      ["command", 8],
+      ["retry", 9],
     ]);
-    expect(items[0]).toMatchObject({ type: "todo/write", data: STEP });
-    expect(items[6]).toMatchObject({ turn: 1, reason: { kind: "max-tokens" } });
+    expect(items[0]).toMatchObject({ type: "todo/write", data: todo });
+  });
+
+  it.each([
+    [{ kind: "max-tokens" }],
+    [{ kind: "blocked" }],
+    [{ kind: "interrupted" }],
+    [{ kind: "error", error: { message: "gone", code: "TRANSPORT" } }],
+    [{ kind: "acme-paused", until: null }],
+  ])("shows a turn that ended by %j", async (reason) => {
+    const [start] = OPENING;
+    const id = await stored(start ? [start, turnEnd(reason)] : []);
+
+    expect(await transcriptOf(id)).toEqual([
+      { kind: "turn-end", seq: 1, timeMs: expect.any(Number), turn: 1, reason },
+    ]);
+  });
+
+  it("does not show that a turn ended as it should", async () => {
+    const [start] = OPENING;
+    const end = turnEnd({ kind: "completed" });
+    const id = await stored(start ? [start, end] : []);
+
+    expect(await transcriptOf(id)).toEqual([]);
   });
 
   it("says interrupted, and not failed, of what the user stopped (B091)", async () => {
-    const error = { name: "AbortError", code: "ABORTED" };
+    const aborted = { error: { name: "AbortError", code: "ABORTED" } };
+    const failed = { error: { name: "CommandFailed", code: "EXIT_STATUS" } };
     const reason = { kind: "aborted", reason: { kind: "user" } };
     const id = await stored([
-      result([text("aborted")], { error }),
-      result([text("no such file")], { error: { name: "E", code: "ENOENT" } }),
-      bracket("turn/end", { reason }),
+      ...OPENING,
+      toolCall("c1"),
+      toolResult("c1", "Error: tool call aborted", aborted),
+      toolCall("c2"),
+      toolResult("c2", "exit 1", failed),
+      STEP_END,
+      turnEnd(reason),
     ]);
 
-    expect(await transcriptOf(id)).toMatchObject([
+    expect(await transcriptOf(id, { fromSeq: 3 })).toMatchObject([
       { kind: "message", interrupted: true },
       { kind: "message", interrupted: false },
       { kind: "turn-end", reason },
@@ -506,21 +475,18 @@ describe("transcript", () => {
         if (log.events.length === 0) return;
         const { header } = await appendLog(database().store, log, 40);
         const items = await transcriptOf(SessionId(header.id));
-
-        expect(seqsOf(items, "message")).toEqual(
-          log.events
-            .filter(({ surfaceOp }) => surfaceOp === "append")
-            .map(({ seq }) => seq),
+        const entered = log.events.filter(
+          ({ surfaceOp }) => surfaceOp === "append",
         );
+        const checkpoints = log.events.filter(
+          ({ surfaceOp, data }) =>
+            typeof surfaceOp === "object" &&
+            JSON.stringify(data).includes('"plugin":"compact"'),
+        );
+
+        expect(seqsOf(items, "message")).toEqual(entered.map(({ seq }) => seq));
         expect(seqsOf(items, "compaction")).toEqual(
-          log.events
-            .filter(
-              ({ surfaceOp, data }) =>
-                surfaceOp !== undefined &&
-                surfaceOp !== "append" &&
-                JSON.stringify(data).includes('"plugin":"compact"'),
-            )
-            .map(({ seq }) => seq),
+          checkpoints.map(({ seq }) => seq),
         );
       }),
       { numRuns: runs(15) },
@@ -533,4 +499,8 @@ function seqsOf(
   wanted: TranscriptItem["kind"],
 ): number[] {
   return items.filter(({ kind }) => kind === wanted).map(({ seq }) => seq);
+}
+
+function placesOf(items: readonly TranscriptItem[]): unknown[] {
+  return items.map(({ kind, seq }) => [kind, seq]);
 }

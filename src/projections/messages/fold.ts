@@ -1,6 +1,7 @@
 /** Derived messages: every message with where it stands on the surface, and whether a person saw it (spec 5). */
 import { LogCorruptError } from "../../errors.ts";
 import { member } from "../../events/event.ts";
+import { isInterrupted } from "../../events/interrupted.ts";
 import { isJsonArray, seqOrNull, type JsonValue } from "../../events/json.ts";
 import { stringifyJson } from "../../events/stringify-json.ts";
 import {
@@ -114,22 +115,6 @@ function rowOf(state: MessagesState, event: ProjectedEvent) {
     model: storableTextOrNull(member(source, "model")),
     timeMs: event.time,
   };
-}
-
-/** Error codes of results that stand for calls which were cut off or never ran. */
-const INTERRUPTED_CODES: ReadonlySet<JsonValue> = new Set([
-  "ABORTED",
-  "ABORTED_BEFORE_DISPATCH",
-  "TOOL_NOT_STARTED",
-  "TOOL_OUTCOME_UNKNOWN",
-]);
-
-function isInterrupted(data: JsonValue): boolean {
-  const code = member(member(data, "error"), "code");
-  return (
-    member(data, "interrupted") === true ||
-    (code !== undefined && INTERRUPTED_CODES.has(code))
-  );
 }
 
 function isEmptyList(value: JsonValue | undefined): boolean {

@@ -64,9 +64,7 @@ export function applyUsage(
       return applyRetry(state, event, rows);
     case "llm/retry-started":
     case "compaction/start":
-      return state.attempt === null
-        ? state
-        : { ...state, attempt: { ...state.attempt, ended: true } };
+      return endAttempt(state, event, rows);
     case "compaction/summary":
       return applySummary(state, event, rows);
     default:
@@ -166,6 +164,19 @@ function settle(
 ): UsageState {
   write(state, event, rows, attempt);
   return { ...state, attempt };
+}
+
+/** What comes after a retry has begun, or a compaction, is another request: an attempt without an answer has failed. */
+function endAttempt(
+  state: UsageState,
+  event: ProjectedEvent,
+  rows: UsageRows,
+): UsageState {
+  const { attempt } = state;
+  if (attempt === null) return state;
+  giveUp(state, attempt, event, rows);
+  const outcome = attempt.outcome === "open" ? "failed" : attempt.outcome;
+  return { ...state, attempt: { ...attempt, outcome, ended: true } };
 }
 
 /** A summary is a request of its own; it has no attempts. */
