@@ -82,3 +82,31 @@ export function replaceNodes(
     places: { ...Object.fromEntries(kept), [seq]: placeOf(surface, first) },
   };
 }
+
+/** The order of the surface alone, changed in place: for whoever follows a long log and keeps nothing of it. */
+export class SurfaceOrder {
+  readonly #seqs: number[] = [];
+
+  /** Seqs of the nodes in surface order. */
+  get seqs(): readonly number[] {
+    return this.#seqs;
+  }
+
+  append(seq: number): void {
+    this.#seqs.push(seq);
+  }
+
+  /** Current nodes from start to end, or what is wrong with the range. */
+  shadowedBy(range: {
+    readonly start: number;
+    readonly end: number;
+  }): readonly number[] | SurfaceProblem {
+    return shadowedNodes({ seqs: this.#seqs, places: {} }, range);
+  }
+
+  /** Puts a node in the place of neighbouring ones, as `shadowedBy` gave them. */
+  replace(shadowed: readonly number[], seq: number): void {
+    const [first = seq] = shadowed;
+    this.#seqs.splice(this.#seqs.indexOf(first), shadowed.length, seq);
+  }
+}

@@ -42,11 +42,10 @@ const APPEND = {
       $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
 };
 
-/** Sends the append once and waits `timeoutMs` for the answer. Locks the session row for the length of the statement. */
+/** Sends the append once. Locks the session row for the length of the statement. */
 export async function callAppend(
   db: Queryable,
   call: AppendCall,
-  timeoutMs: number,
 ): Promise<AppendAnswer> {
   const { batch, creation } = call;
   const identity = [
@@ -75,10 +74,7 @@ export async function callAppend(
     ...shape,
     ...batch.columns,
   ];
-  const [answer] = await db.rows<AppendAnswer>(
-    { ...APPEND, timeoutMs },
-    values,
-  );
+  const [answer] = await db.rows<AppendAnswer>(APPEND, values);
   if (answer === undefined) throw new Error("append_v1 returned no row");
   return answer;
 }

@@ -51,7 +51,7 @@ export async function appendEvents(
     );
   const seq = checkExpectedSeq(expectedSeq);
   return sendUntilAnswered(request, (leftMs) =>
-    appendAt(context, context.db, request, seq, leftMs),
+    appendAt(context, within(context.db, leftMs), request, seq, "autocommit"),
   );
 }
 
@@ -60,14 +60,15 @@ async function appendAnywhere(
   request: AppendRequest,
   leftMs: number,
 ): Promise<AppendResult> {
+  const db = within(context.db, leftMs);
   for (let attempt = 0; attempt < ANY_ATTEMPTS; attempt += 1) {
     try {
       return await appendAt(
         context,
-        context.db,
+        db,
         request,
-        await endOf(context.db, request),
-        leftMs,
+        await endOf(db, request),
+        "autocommit",
       );
     } catch (error) {
       if (!(error instanceof WrongExpectedSeqError)) throw error;
@@ -83,15 +84,29 @@ function appendLocked(
   leftMs: number,
 ): Promise<AppendResult> {
   return context.db.transaction(async (tx) => {
-    await tx.rows({ text: "set local lock_timeout = '5s'" });
-    await tx.rows(
+    const db = within(tx, leftMs);
+    await db.rows({ text: "set local lock_timeout = '5s'" });
+    await db.rows(
       {
         text: "select from turnlog.sessions where session_id = $1 for no key update",
       },
       [request.sessionId],
     );
-    return appendAt(context, tx, request, await endOf(tx, request), leftMs);
+    return appendAt(
+      context,
+      db,
+      request,
+      await endOf(db, request),
+      "transaction",
+    );
   });
+}
+
+/** The same connection, with the time that an append has left as the deadline of each statement. */
+function within(db: Queryable, timeoutMs: number): Queryable {
+  return {
+    rows: (statement, values) => db.rows({ timeoutMs, ...statement }, values),
+  };
 }
 
 /** Where an append to any seq goes: where it is stored already, or to the head. */
@@ -106,7 +121,7 @@ async function appendAt(
   db: Queryable,
   request: AppendRequest,
   expectedSeq: number,
-  leftMs: number,
+  commit: "autocommit" | "transaction",
 ): Promise<AppendResult> {
   const { sessionId, appendId } = request;
   const events = await checkEvents(context.types, request.events, expectedSeq);
@@ -120,14 +135,26 @@ async function appendAt(
     firstSeq: expectedSeq,
     state: base.state,
     events,
+  }).catch((error: unknown) => {
+    if (!base.isRemembered) throw error;
+    return null;
   });
-  const answer = await send(
-    db,
-    { sessionId, appendId, expectedSeq, incarnation, creation, state, batch },
-    leftMs,
-  );
+  // What does not fit a remembered state may fit the stored one: the session may have been made anew since.
+  if (state === null) {
+    context.states.forget(sessionId);
+    return appendAt(context, db, request, expectedSeq, commit);
+  }
+  const answer = await send(db, {
+    sessionId,
+    appendId,
+    expectedSeq,
+    incarnation,
+    creation,
+    state,
+    batch,
+  });
   // Inside a transaction nothing is stored before its commit, so there is nothing to remember.
-  if (answer.outcome === "appended" && db === context.db)
+  if (answer.outcome === "appended" && commit === "autocommit")
     context.states.set(sessionId, {
       head: expectedSeq + batch.eventCount,
       incarnation,
@@ -136,18 +163,14 @@ async function appendAt(
   else context.states.forget(sessionId);
   // The state we remembered was of a session that has been deleted and made anew since.
   if (answer.outcome === "incarnation" && base.isRemembered)
-    return appendAt(context, db, request, expectedSeq, leftMs);
+    return appendAt(context, db, request, expectedSeq, commit);
   return settleAppend(db, request, expectedSeq, answer);
 }
 
 /** An append id that is stored elsewhere in the session is answered from there: a repetition, or a reuse. */
-async function send(
-  db: Queryable,
-  call: AppendCall,
-  leftMs: number,
-): Promise<AppendAnswer> {
+async function send(db: Queryable, call: AppendCall): Promise<AppendAnswer> {
   try {
-    return await callAppend(db, call, leftMs);
+    return await callAppend(db, call);
   } catch (error) {
     if (violatedConstraint(error) !== "events_session_id_append_id_idx")
       throw error;

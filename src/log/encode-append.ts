@@ -74,7 +74,7 @@ export function encodeAppend(
       payload: stringifyJson(row.data),
     };
   });
-  checkSizes(rows, limits);
+  checkSizes(rows, events, limits);
   return {
     eventCount: events.length,
     factsEnd: events.findLastIndex((event) => !isDelta(event)) + 1,
@@ -108,23 +108,37 @@ function plainRow(
   };
 }
 
-function checkSizes(rows: readonly Row[], limits: SizeLimits): void {
+function checkSizes(
+  rows: readonly Row[],
+  events: readonly PlacedEvent[],
+  limits: SizeLimits,
+): void {
+  const { maxEventCharacters, maxAppendCharacters } = limits;
   let total = 0;
   for (const { index, count, payload } of rows) {
     total += payload.length;
-    if (count === 1 && payload.length > limits.maxEventCharacters)
-      throw new EventTooLargeError({
-        index,
-        actual: payload.length,
-        limit: limits.maxEventCharacters,
-      });
+    // A run is longer than each of its events; only one that is too long as a whole needs a closer look.
+    if (payload.length > maxEventCharacters)
+      checkEach(events.slice(index, index + count), index, maxEventCharacters);
   }
-  if (total > limits.maxAppendCharacters)
+  if (total > maxAppendCharacters)
     throw new EventTooLargeError({
       index: null,
       actual: total,
-      limit: limits.maxAppendCharacters,
+      limit: maxAppendCharacters,
     });
+}
+
+function checkEach(
+  events: readonly PlacedEvent[],
+  firstIndex: number,
+  limit: number,
+): void {
+  for (const [at, { data }] of events.entries()) {
+    const actual = stringifyJson(data).length;
+    if (actual > limit)
+      throw new EventTooLargeError({ index: firstIndex + at, actual, limit });
+  }
 }
 
 function columnsOf(rows: readonly Row[]): readonly string[] {

@@ -6,13 +6,7 @@ import {
   SurfaceCheck,
   type SurfaceNode,
 } from "../events/rules/surface-check.ts";
-import {
-  appendNode,
-  EMPTY_SURFACE,
-  replaceNodes,
-  shadowedNodes,
-  type Surface,
-} from "../events/surface.ts";
+import { SurfaceOrder } from "../events/surface.ts";
 import {
   eventsOf,
   STORED_COLUMNS,
@@ -63,15 +57,18 @@ export async function readSurface(
   );
   for (const event of originals.flatMap(eventsOf))
     nodes.set(event.seq, nodeOf(event));
-  return new SurfaceCheck(rows.reduce(follow, EMPTY_SURFACE), nodes);
+  const surface = new SurfaceOrder();
+  for (const row of rows) follow(surface, row);
+  return new SurfaceCheck(surface, nodes);
 }
 
 /** A stored replacement that does not fit is left out, as it would be by whoever reads the log. */
-function follow(surface: Surface, row: SurfaceRow): Surface {
+function follow(surface: SurfaceOrder, row: SurfaceRow): void {
   const op = surfaceOpOf(row.surface_op);
-  if (op === "append") return appendNode(surface, row.seq);
-  const shadowed = shadowedNodes(surface, op);
-  return typeof shadowed === "string"
-    ? surface
-    : replaceNodes(surface, shadowed, row.seq);
+  if (op === "append") {
+    surface.append(row.seq);
+    return;
+  }
+  const shadowed = surface.shadowedBy(op);
+  if (typeof shadowed !== "string") surface.replace(shadowed, row.seq);
 }

@@ -132,9 +132,9 @@ async function foldRows(
       const rows = page.slice(0, request.maxRows - rowCount);
       for (const row of rows) {
         failedAt = row.seq;
+        rowCount += 1;
         applyRow(row, feeds, request.sessionId);
       }
-      rowCount += rows.length;
       const last = rows.at(-1);
       reached = last === undefined ? factsHead : last.seq + last.event_count;
       if (performance.now() >= request.until) break;

@@ -1,5 +1,6 @@
 /** A projection: a name, a version, tables, and a pure fold from events to rows. */
-import type { PgTable } from "drizzle-orm/pg-core";
+import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
+import { ConfigInvalidError } from "../errors.ts";
 import type { SessionEvent } from "../events/event.ts";
 import { isDelta } from "../events/event.ts";
 import type { SessionHeader } from "../events/header.ts";
@@ -82,12 +83,15 @@ export interface Projection {
 
 /**
  * Makes a projection.
+ * @throws ConfigInvalidError when a table's primary key does not begin with `session_id`
  * @example defineProjection({ name: "turn_ends", version: 1, tables: { turnEnds }, handles: ["turn/end"], … })
  */
 export function defineProjection<State, T extends Tables>(
   definition: ProjectionDefinition<State, T>,
 ): Projection {
   const { handles, deltas } = definition;
+  for (const table of Object.values(definition.tables))
+    requireSessionKey(table);
   const handled = handles === "all" ? null : new Set(handles);
   return {
     name: definition.name,
@@ -115,6 +119,15 @@ export function defineProjection<State, T extends Tables>(
       };
     },
   };
+}
+
+/** Rows are found, cleared and spread over servers by their session. */
+function requireSessionKey(table: PgTable): void {
+  const { name, primaryKeys } = getTableConfig(table);
+  if (primaryKeys[0]?.columns[0]?.name !== "session_id")
+    throw new ConfigInvalidError(
+      `The table ${name} must have a primaryKey({ … }) whose first column is session_id.`,
+    );
 }
 
 function rowsOf<T extends Tables>(

@@ -35,6 +35,21 @@ export async function endLease(db: Db): Promise<void> {
   });
 }
 
+/** Gives the lease to another relay while its holder is alive, and returns the new holder. */
+export async function usurpLease(db: Db): Promise<string> {
+  const holder = randomUUID();
+  await db.rows(
+    {
+      text: `
+        update turnlog.lease
+        set holder = $1, fence = fence + 1, until = clock_timestamp() + interval '1 hour'
+        where lane = 0`,
+    },
+    [holder],
+  );
+  return holder;
+}
+
 export interface LeaseRow {
   readonly holder: string | null;
   readonly fence: number;

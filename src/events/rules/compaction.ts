@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { member } from "../event.ts";
 import { isJsonArray, isSeq, type JsonValue } from "../json.ts";
 import {
+  requireTurn,
   textOf,
   turnOf,
   violate,
@@ -46,6 +47,7 @@ export function applyCompaction(
       requireComplete(requireMember(state, event), event);
       return initCompaction;
     case "compaction/prune":
+      requireTurn(open);
       return { ...next, claim: { ...readRange(event), compactionId: null } };
     case "turn/start":
     case "turn/end":
@@ -56,6 +58,29 @@ export function applyCompaction(
       return event.surfaceOp === null || event.surfaceOp === "append"
         ? next
         : replace(state, event);
+  }
+}
+
+/** Where an event leaves a bracket that it broke a rule of: as if it had been right. */
+export function compactionAsNamed(
+  state: CompactionState,
+  event: RuleEvent,
+): CompactionState {
+  switch (event.type) {
+    case "compaction/start": {
+      const open = {
+        compactionId: textOf(event, "compactionId"),
+        sourceCommandId: commandOf(event),
+        turn: turnOf(event),
+      };
+      return { open: { ...open, stage: "started" }, claim: null };
+    }
+    case "compaction/end":
+    case "turn/start":
+    case "turn/end":
+      return initCompaction;
+    default:
+      return { open: state.open, claim: null };
   }
 }
 
@@ -126,6 +151,14 @@ function replace(state: CompactionState, event: RuleEvent): CompactionState {
       "data.source.compactionId",
       "must stand right behind the summary of its compaction",
     );
+  const command =
+    member(member(event.data, "source"), "sourceCommandId") ?? null;
+  if (command !== (open?.sourceCommandId ?? null))
+    violate(
+      "compaction-bracket",
+      "data.source.sourceCommandId",
+      "must be the same on all members of a compaction",
+    );
   return {
     open: open === null ? null : { ...open, stage: "replaced" },
     claim: null,
@@ -133,6 +166,12 @@ function replace(state: CompactionState, event: RuleEvent): CompactionState {
 }
 
 function requireComplete(open: OpenCompaction, event: RuleEvent): void {
+  if (turnOf(event) !== open.turn)
+    violate(
+      "compaction-bracket",
+      "data.turn",
+      `is ${turnOf(event) ?? "null"}, but the compaction began in ${open.turn ?? "no"} turn`,
+    );
   if (member(event.data, "error") === undefined && open.stage !== "replaced")
     violate(
       "compaction-bracket",
@@ -144,7 +183,10 @@ function requireComplete(open: OpenCompaction, event: RuleEvent): void {
 /** Only a recovery may close a turn over an open bracket: the process that had opened it is gone. */
 function cross(state: CompactionState, event: RuleEvent): CompactionState {
   if (state.open === null) return initCompaction;
-  if (member(member(event.data, "reason"), "kind") === "interrupted")
+  if (
+    event.type === "turn/end" &&
+    member(member(event.data, "reason"), "kind") === "interrupted"
+  )
     return initCompaction;
   return violate(
     "compaction-bracket",

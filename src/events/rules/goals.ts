@@ -33,6 +33,23 @@ export function applyGoals(
     : change(state, event.data, String(operation));
 }
 
+/** Where an event leaves the goal that it broke a rule of: as it says. */
+export function goalAsNamed(
+  state: GoalState | null,
+  event: RuleEvent,
+): GoalState | null {
+  if (event.type === "user/message") {
+    const round = member(member(event.data, "source"), "round");
+    return state === null || !isSeq(round)
+      ? state
+      : { ...state, roundsStarted: round };
+  }
+  if (!isJsonObject(event.data) || event.data["operation"] === "clear")
+    return null;
+  const { goal } = event.data;
+  return member(goal, "id") === undefined ? state : readGoal(event.data);
+}
+
 function startRound(
   state: GoalState | null,
   event: RuleEvent,

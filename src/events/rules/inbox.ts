@@ -36,19 +36,41 @@ export function applyInbox(
       `leaves the queue, which holds ${queue.length}`,
     );
   const inserted = idsOf(member(event.data, "inserted"));
-  const next = {
-    ...state,
-    [target]: queue.toSpliced(start, removed, ...inserted),
-  };
-  const all = [...next["next-turn"], ...next["next-step"]];
-  const repeated = all.find((id, at) => all.indexOf(id) !== at);
+  const next = { ...state, [target]: queue.toSpliced(start, removed) };
+  const queued = [...next["next-turn"], ...next["next-step"]];
+  const repeated = inserted.find(
+    (id, at) => queued.includes(id) || inserted.indexOf(id) !== at,
+  );
   if (repeated !== undefined)
     violate(
       "inbox-splice",
       "data.inserted",
       `queues message ${repeated} twice`,
     );
-  return next;
+  return { ...next, [target]: queue.toSpliced(start, removed, ...inserted) };
+}
+
+/** Where a splice leaves the queue that it does not fit: cut to what is there. */
+export function inboxAsNamed(state: InboxState, event: RuleEvent): InboxState {
+  const target = member(event.data, "target");
+  const start = member(event.data, "start");
+  const removed = member(event.data, "removedCount") ?? 0;
+  if (target !== "next-turn" && target !== "next-step") return state;
+  const inserted = member(event.data, "inserted");
+  const messages =
+    inserted !== undefined && isJsonArray(inserted) ? inserted : [];
+  const ids = messages.flatMap((message) => {
+    const id = member(message, "id");
+    return typeof id === "string" ? [id] : [];
+  });
+  return {
+    ...state,
+    [target]: state[target].toSpliced(
+      isSeq(start) ? start : 0,
+      isSeq(removed) ? removed : 0,
+      ...ids,
+    ),
+  };
 }
 
 function idsOf(messages: JsonValue | undefined): readonly string[] {

@@ -5,14 +5,8 @@
 import { member } from "../event.ts";
 import { isJsonArray, type JsonValue } from "../json.ts";
 import { RuleViolation } from "../rule-violation.ts";
-import {
-  appendNode,
-  EMPTY_SURFACE,
-  replaceNodes,
-  shadowedNodes,
-  type Surface,
-} from "../surface.ts";
-import { textOf, type RuleEvent } from "./rule-event.ts";
+import { SurfaceOrder } from "../surface.ts";
+import { stepOf, textOf, turnOf, type RuleEvent } from "./rule-event.ts";
 
 /** Ids that stand for one thing in the whole log, by the event that brings them in. */
 const UNIQUE_IDS: Readonly<Record<string, string>> = {
@@ -21,7 +15,7 @@ const UNIQUE_IDS: Readonly<Record<string, string>> = {
   "compaction/start": "compactionId",
 };
 
-/** Call ids on a node of the surface. */
+/** Calls and results on a node of the surface, each named by turn, step and call id. */
 interface NodeCalls {
   readonly calls: readonly string[];
   readonly results: readonly string[];
@@ -30,7 +24,9 @@ interface NodeCalls {
 export class LogWideCheck {
   readonly #ids = new Map<string, Set<string>>();
   readonly #nodes = new Map<number, NodeCalls>();
-  #surface: Surface = EMPTY_SURFACE;
+  readonly #surface = new SurfaceOrder();
+  /** Calls that a replacement took off the surface before they had their result. */
+  readonly #unanswered = new Set<string>();
   #callsOfStep = new Set<string>();
 
   /** Takes the next event and returns what it breaks. */
@@ -83,55 +79,65 @@ export class LogWideCheck {
   #splitPairs(event: RuleEvent): readonly RuleViolation[] {
     const { surfaceOp, seq } = event;
     if (surfaceOp === null) return [];
-    this.#nodes.set(seq, callsOf(event));
+    const node = callsOf(event);
     if (surfaceOp === "append") {
-      this.#surface = appendNode(this.#surface, seq);
-      return [];
+      this.#surface.append(seq);
+      this.#nodes.set(seq, node);
+      return split(
+        node.results.filter((call) => this.#unanswered.delete(call)),
+      );
     }
-    const shadowed = shadowedNodes(this.#surface, surfaceOp);
+    const shadowed = this.#surface.shadowedBy(surfaceOp);
     if (typeof shadowed === "string") return [];
     const gone = this.#callsAmong(shadowed);
-    this.#surface = replaceNodes(this.#surface, shadowed, seq);
-    for (const node of shadowed) this.#nodes.delete(node);
+    for (const shadow of shadowed) this.#nodes.delete(shadow);
+    this.#surface.replace(shadowed, seq);
+    this.#nodes.set(seq, node);
     const left = this.#callsAmong(this.#surface.seqs);
-    const split = [
-      ...gone.calls.filter(
-        (id) => left.results.includes(id) && !left.calls.includes(id),
+    const lost = [...gone.calls].filter((call) => !left.calls.has(call));
+    for (const call of lost) {
+      if (!gone.results.has(call) && !left.results.has(call))
+        this.#unanswered.add(call);
+    }
+    return split([
+      ...lost.filter((call) => left.results.has(call)),
+      ...[...gone.results].filter(
+        (call) => left.calls.has(call) && !left.results.has(call),
       ),
-    ];
-    split.push(
-      ...gone.results.filter(
-        (id) => left.calls.includes(id) && !left.results.includes(id),
-      ),
-    );
-    return split.map(
-      (id) =>
-        new RuleViolation(
-          "split-tool-pair",
-          "surfaceOp",
-          `parts the call ${id} from its result`,
-        ),
-    );
+    ]);
   }
 
-  #callsAmong(seqs: readonly number[]): NodeCalls {
+  #callsAmong(seqs: readonly number[]): {
+    readonly calls: ReadonlySet<string>;
+    readonly results: ReadonlySet<string>;
+  } {
     const nodes = seqs.flatMap((seq) => this.#nodes.get(seq) ?? []);
     return {
-      calls: nodes.flatMap(({ calls }) => calls),
-      results: nodes.flatMap(({ results }) => results),
+      calls: new Set(nodes.flatMap((node) => node.calls)),
+      results: new Set(nodes.flatMap((node) => node.results)),
     };
   }
 }
 
-function callsOf(event: RuleEvent): NodeCalls {
-  const content = member(
-    event.type === "user/message" ? event.data : member(event.data, "message"),
-    "content",
+function split(calls: readonly string[]): readonly RuleViolation[] {
+  return calls.map(
+    (call) =>
+      new RuleViolation(
+        "split-tool-pair",
+        "surfaceOp",
+        `parts the call ${call} from its result`,
+      ),
   );
+}
+
+/** Providers begin call ids anew with each answer, so an id counts in its own turn and step. */
+function callsOf(event: RuleEvent): NodeCalls {
+  const content = member(member(event.data, "message"), "content");
   const blocks = content !== undefined && isJsonArray(content) ? content : [];
+  const place = `${turnOf(event) ?? ""}.${stepOf(event) ?? ""}`;
   return {
-    calls: idsOf(blocks, "tool-call", "id"),
-    results: idsOf(blocks, "tool-result", "toolCallId"),
+    calls: idsOf(blocks, "tool-call", "id", place),
+    results: idsOf(blocks, "tool-result", "toolCallId", place),
   };
 }
 
@@ -139,9 +145,12 @@ function idsOf(
   blocks: readonly JsonValue[],
   type: string,
   key: string,
+  place: string,
 ): readonly string[] {
   return blocks.flatMap((block) => {
     const id = member(block, key);
-    return member(block, "type") === type && typeof id === "string" ? [id] : [];
+    return member(block, "type") === type && typeof id === "string"
+      ? [`${id} of step ${place}`]
+      : [];
   });
 }

@@ -59,6 +59,36 @@ export function applyRetries(
   }
 }
 
+/** Where an event leaves a chain that it broke a rule of: as if it had been right. */
+export function retriesAsNamed(
+  state: RetriesState,
+  event: RuleEvent,
+): RetriesState {
+  const [provider, policyKey, retryId] = [
+    textOf(event, "provider"),
+    textOf(event, "policyKey"),
+    textOf(event, "retryId"),
+  ];
+  const retry = member(event.data, "retry");
+  if (event.type === "llm/retry-started") {
+    const begun = state.chains.map((known) =>
+      known.retryId === retryId ? { ...known, isStarted: true } : known,
+    );
+    return { ...state, chains: begun };
+  }
+  if (event.type !== "llm/retry" || !isSeq(retry)) return state;
+  const others = state.chains.filter(
+    (known) => known.provider !== provider || known.policyKey !== policyKey,
+  );
+  return {
+    ...state,
+    chains: [
+      ...others,
+      { provider, policyKey, retryId, retry, isStarted: false },
+    ],
+  };
+}
+
 function schedule(state: RetriesState, event: RuleEvent): RetriesState {
   const [provider, policyKey, retryId] = [
     "provider",

@@ -6,17 +6,28 @@ import type { SessionHeader } from "../header.ts";
 import { RuleViolation } from "../rule-violation.ts";
 import {
   applyCompaction,
+  compactionAsNamed,
   initCompaction,
   type CompactionState,
 } from "./compaction.ts";
-import { applyGoals, type GoalState } from "./goals.ts";
-import { applyInbox, initInbox, type InboxState } from "./inbox.ts";
+import { applyGoals, goalAsNamed, type GoalState } from "./goals.ts";
+import {
+  applyInbox,
+  inboxAsNamed,
+  initInbox,
+  type InboxState,
+} from "./inbox.ts";
 import {
   applyInteraction,
   initInteraction,
   type InteractionState,
 } from "./interaction.ts";
-import { applyRetries, initRetries, type RetriesState } from "./retries.ts";
+import {
+  applyRetries,
+  initRetries,
+  retriesAsNamed,
+  type RetriesState,
+} from "./retries.ts";
 import type { RuleEvent } from "./rule-event.ts";
 import { applyTools, initTools, type ToolsState } from "./tools.ts";
 import {
@@ -73,42 +84,57 @@ export interface Verdict {
 export function followRules(state: RulesState, event: RuleEvent): Verdict {
   const open = state.turns;
   const violations: RuleViolation[] = [];
-  const follow = <S>(apply: () => S, otherwise: S): S => {
+  const follow = <S>(apply: () => S, otherwise: () => S): S => {
     try {
       return apply();
     } catch (error) {
       if (!(error instanceof RuleViolation)) throw error;
       violations.push(error);
-      return otherwise;
+      return otherwise();
     }
   };
   // Most events are deltas, and they only have to stand in their step.
   if (event.type === "assistant/chunk" && state.compaction.claim === null) {
-    follow(() => applyTurns(open, event), open);
-    return { state, violations };
+    const turns = follow(
+      () => applyTurns(open, event),
+      () => turnsAsNamed(open, event),
+    );
+    return {
+      state: violations.length === 0 ? state : { ...state, turns },
+      violations,
+    };
   }
   const next: RulesState = {
     seedLength: state.seedLength,
     surfaceEvents: state.surfaceEvents + (event.surfaceOp === null ? 0 : 1),
-    turns: follow(() => applyTurns(open, event), turnsAsNamed(open, event)),
-    tools: follow(() => applyTools(state.tools, event), state.tools),
-    compaction: follow(() => applyCompaction(state.compaction, event, open), {
-      ...state.compaction,
-      claim: null,
-    }),
+    turns: follow(
+      () => applyTurns(open, event),
+      () => turnsAsNamed(open, event),
+    ),
+    tools: follow(
+      () => applyTools(state.tools, event),
+      () => state.tools,
+    ),
+    compaction: follow(
+      () => applyCompaction(state.compaction, event, open),
+      () => compactionAsNamed(state.compaction, event),
+    ),
     retries: follow(
       () => applyRetries(state.retries, event, open),
-      state.retries,
+      () => retriesAsNamed(state.retries, event),
     ),
     interaction: follow(
       () => applyInteraction(state.interaction, event, open),
-      state.interaction,
+      () => state.interaction,
     ),
     inbox: follow(
       () => applyInbox(state.inbox, event, state.seedLength),
-      state.inbox,
+      () => inboxAsNamed(state.inbox, event),
     ),
-    goal: follow(() => applyGoals(state.goal, event), state.goal),
+    goal: follow(
+      () => applyGoals(state.goal, event),
+      () => goalAsNamed(state.goal, event),
+    ),
   };
   return { state: next, violations };
 }

@@ -9,13 +9,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../json.ts";
-import {
-  appendNode,
-  EMPTY_SURFACE,
-  replaceNodes,
-  shadowedNodes,
-  type Surface,
-} from "../surface.ts";
+import { SurfaceOrder } from "../surface.ts";
 import { violate, type RuleEvent } from "./rule-event.ts";
 
 /** What is known of a node: its type, and, of a tool result, everything but its content. */
@@ -25,12 +19,12 @@ export interface SurfaceNode {
 }
 
 export class SurfaceCheck {
-  #surface: Surface;
+  readonly #surface: SurfaceOrder;
   readonly #nodes: Map<number, SurfaceNode>;
 
   /** @param nodes of the current surface; a node that may be rewritten must be among them */
   constructor(
-    surface: Surface = EMPTY_SURFACE,
+    surface: SurfaceOrder = new SurfaceOrder(),
     nodes: ReadonlyMap<number, SurfaceNode> = new Map(),
   ) {
     this.#surface = surface;
@@ -44,10 +38,10 @@ export class SurfaceCheck {
   add(event: RuleEvent): void {
     const { surfaceOp, seq } = event;
     if (surfaceOp === null) return;
-    if (surfaceOp === "append") this.#surface = appendNode(this.#surface, seq);
+    if (surfaceOp === "append") this.#surface.append(seq);
     else {
       const shadowed = this.#shadowedBy(event, surfaceOp);
-      this.#surface = replaceNodes(this.#surface, shadowed, seq);
+      this.#surface.replace(shadowed, seq);
       for (const node of shadowed) this.#nodes.delete(node);
     }
     this.#nodes.set(seq, nodeOf(event));
@@ -57,7 +51,7 @@ export class SurfaceCheck {
     event: RuleEvent,
     range: { readonly start: number; readonly end: number },
   ): readonly number[] {
-    const shadowed = shadowedNodes(this.#surface, range);
+    const shadowed = this.#surface.shadowedBy(range);
     if (typeof shadowed === "string")
       return violate(
         shadowed,

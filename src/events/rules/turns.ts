@@ -55,9 +55,12 @@ export function turnsAsNamed(state: TurnsState, event: RuleEvent): TurnsState {
     case "turn/end":
       return { turn: null, step: null, nextTurn: turn + 1, nextStep: 1 };
     case "step/start":
-      return { ...state, step, nextStep: step };
+    case "assistant/chunk":
+    case "assistant/message":
+    case "tool/call":
+      return { turn, step, nextTurn: turn, nextStep: step };
     case "step/end":
-      return { ...state, step: null, nextStep: step + 1 };
+      return { turn, step: null, nextTurn: turn, nextStep: step + 1 };
     default:
       return state;
   }
