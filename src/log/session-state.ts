@@ -57,7 +57,7 @@ export async function readStateAt(
 }
 
 /** Folds the rules over the log, whatever they find in it. */
-export async function computeState(
+async function computeState(
   db: Queryable,
   sessionId: SessionId,
   header: SessionHeader,

@@ -118,16 +118,15 @@ describe("usage", () => {
 
   it("keeps what a failed attempt had cost beside its retry", () => {
     const rows = usageOf([
-      ...[
-        turnStart,
-        stepStart,
-        requestHeader,
-        reported(10, 5),
-        finish("error"),
-        retry,
-        retryStarted,
-      ],
-      ...[reported(12, 3), answer({ inputTokens: 12, outputTokens: 3 })],
+      turnStart,
+      stepStart,
+      requestHeader,
+      reported(10, 5),
+      finish("error"),
+      retry,
+      retryStarted,
+      reported(12, 3),
+      answer({ inputTokens: 12, outputTokens: 3 }),
     ]);
 
     expect(rows).toMatchObject([
@@ -151,7 +150,11 @@ describe("usage", () => {
 
   it("keeps what an attempt had cost that a compaction inside its step came after", () => {
     const rows = usageOf([
-      ...[turnStart, stepStart, requestHeader, reported(100), finish("error")],
+      turnStart,
+      stepStart,
+      requestHeader,
+      reported(100),
+      finish("error"),
       ["compaction/start", { compactionId: "c", turn: 1 }],
       [
         "compaction/summary",

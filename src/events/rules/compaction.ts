@@ -11,7 +11,7 @@ import {
   type RuleEvent,
 } from "./rule-event.ts";
 
-export interface OpenCompaction {
+interface OpenCompaction {
   readonly compactionId: string;
   readonly sourceCommandId: string | null;
   /** Null for a standalone one, outside of any turn. */
@@ -40,7 +40,7 @@ export function applyCompaction(
   const next = { open: state.open, claim: null };
   switch (event.type) {
     case "compaction/start":
-      return { ...next, open: start(state, event, open) };
+      return { ...next, open: begin(state, event, open) };
     case "compaction/summary":
       return summarise(requireMember(state, event), event);
     case "compaction/end":
@@ -84,7 +84,7 @@ export function compactionAsNamed(
   }
 }
 
-function start(
+function begin(
   state: CompactionState,
   event: RuleEvent,
   open: Brackets,

@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../json.ts";
-import { violate, type RuleEvent } from "./rule-event.ts";
+import { textOf, violate, type RuleEvent } from "./rule-event.ts";
 
 export interface GoalState {
   readonly id: string;
@@ -30,7 +30,7 @@ export function applyGoals(
   if (operation === "clear") return clear(state, event.data);
   return operation === "create"
     ? create(state, event.data)
-    : change(state, event.data, String(operation));
+    : change(state, event.data, textOf(event, "operation"));
 }
 
 /** Where an event leaves the goal that it broke a rule of: as it says. */
