@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { NewEvent } from "../../../src/events/event.ts";
-import { LogChecker } from "../../../src/events/rules/log-checker.ts";
 import { deltas, note, openStep, prompt } from "../../support/events.ts";
 import { toolCall, toolResult } from "../../support/request-events.ts";
+import {
+  type Case,
+  expectOnlyBadToBeRefused,
+  findingsOf,
+} from "../../support/rules.ts";
 
 const TURN: NewEvent = { type: "turn/start", data: { turn: 1 } };
 const END_SEED: NewEvent = { type: "session/end-seed", data: {} };
@@ -216,7 +220,9 @@ describe("a compaction", () => {
       "data.turn",
       turnEnd("interrupted"),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 
   it("that a crash left open is dead behind the end of the seed, and does not block another (B043)", () => {
     const again = { compactionId: "again", turn: 1 };
@@ -335,7 +341,9 @@ describe("a replacement", () => {
       "data.source.compactionId",
       replacement([0, 1], { kind: "agent-instructions" }),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 
   it("needs nobody to announce it", () => {
     const source = { kind: "agent-instructions" };
@@ -390,42 +398,6 @@ describe("one slip in a compaction is one finding", () => {
     expect(findingsOf(log).map(([seq]) => seq)).toEqual([at]);
   });
 });
-
-/** A log that breaks nothing, an event that breaks one rule of it, and one that does not. */
-type Case = [
-  what: string,
-  log: readonly NewEvent[],
-  bad: NewEvent,
-  rule: string,
-  path: string,
-  good: NewEvent,
-];
-
-function expectOnlyBadToBeRefused(...[, log, bad, rule, path, good]: Case) {
-  const checker = new LogChecker({});
-  for (const event of log) checker.add(event);
-  const before = structuredClone(checker.state);
-  const { state } = checker;
-
-  expect(findingsOf([...log, bad])).toEqual([[log.length, rule, path]]);
-  checker.add(bad);
-  expect(state).toEqual(before);
-  expect(findingsOf([...log, good])).toEqual([]);
-}
-
-/** What the log breaks: seq, rule and path. */
-function findingsOf(log: readonly NewEvent[]): [number, string, string][] {
-  const checker = new LogChecker({});
-  return log.flatMap((event, seq) =>
-    checker
-      .add(event)
-      .violations.map(({ rule, path }): [number, string, string] => [
-        seq,
-        rule,
-        path,
-      ]),
-  );
-}
 
 function start(more: object = {}): NewEvent {
   const data = { compactionId: "k", turn: null, ...more };

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { NewEvent } from "../../../src/events/event.ts";
-import { LogChecker } from "../../../src/events/rules/log-checker.ts";
 import { prompt } from "../../support/events.ts";
+import {
+  type Case,
+  expectOnlyBadToBeRefused,
+  findingsOf,
+} from "../../support/rules.ts";
 
 const RULE = "goal-change";
 const BLOCKED = {
@@ -175,7 +179,9 @@ describe("a goal", () => {
       "data.cleared",
       clear({ revision: 2 }),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 });
 
 describe("the phase of a goal", () => {
@@ -256,7 +262,9 @@ describe("a round of a goal", () => {
       "data.source",
       change("edit", { revision: 2, maxGoalRounds: 2 }, ONE_ROUND),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 
   it("is no prompt of a person, and no message that replaces another", () => {
     const replaced: NewEvent = {
@@ -291,42 +299,6 @@ describe("one slip in a goal is one finding", () => {
     expect(findingsOf(log).map(([seq]) => seq)).toEqual([0]);
   });
 });
-
-/** A log that breaks nothing, an event that breaks one rule of it, and one that does not. */
-type Case = [
-  what: string,
-  log: readonly NewEvent[],
-  bad: NewEvent,
-  rule: string,
-  path: string,
-  good: NewEvent,
-];
-
-function expectOnlyBadToBeRefused(...[, log, bad, rule, path, good]: Case) {
-  const checker = new LogChecker({});
-  for (const event of log) checker.add(event);
-  const before = structuredClone(checker.state);
-  const { state } = checker;
-
-  expect(findingsOf([...log, bad])).toEqual([[log.length, rule, path]]);
-  checker.add(bad);
-  expect(state).toEqual(before);
-  expect(findingsOf([...log, good])).toEqual([]);
-}
-
-/** What the log breaks: seq, rule and path. */
-function findingsOf(log: readonly NewEvent[]): [number, string, string][] {
-  const checker = new LogChecker({});
-  return log.flatMap((event, seq) =>
-    checker
-      .add(event)
-      .violations.map(({ rule, path }): [number, string, string] => [
-        seq,
-        rule,
-        path,
-      ]),
-  );
-}
 
 function inPhase(phase: string): object {
   return phase === "blocked" ? BLOCKED : { phase };

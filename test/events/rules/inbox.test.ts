@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { NewEvent } from "../../../src/events/event.ts";
-import { LogChecker } from "../../../src/events/rules/log-checker.ts";
 import { prompt } from "../../support/events.ts";
+import {
+  type Case,
+  expectOnlyBadToBeRefused,
+  findingsOf,
+} from "../../support/rules.ts";
 
 const TWO = [splice(0, ["a", "b"])];
 
@@ -75,7 +79,9 @@ describe("a change of the inbox", () => {
       "data.inserted",
       splice(2, ["c"]),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 
   it("may queue the id of a message that stands in the log", () => {
     const inserted = splice(0, ["m-a"]);
@@ -113,45 +119,6 @@ describe("one slip in the inbox is one finding", () => {
     expect(findingsOf(log).map(([seq]) => seq)).toEqual([1]);
   });
 });
-
-/** A log that breaks nothing, an event that breaks one rule of it, and one that does not. */
-type Case = [
-  what: string,
-  log: readonly NewEvent[],
-  bad: NewEvent,
-  rule: string,
-  path: string,
-  good: NewEvent,
-];
-
-function expectOnlyBadToBeRefused(...[, log, bad, rule, path, good]: Case) {
-  const checker = new LogChecker({});
-  for (const event of log) checker.add(event);
-  const before = structuredClone(checker.state);
-  const { state } = checker;
-
-  expect(findingsOf([...log, bad])).toEqual([[log.length, rule, path]]);
-  checker.add(bad);
-  expect(state).toEqual(before);
-  expect(findingsOf([...log, good])).toEqual([]);
-}
-
-/** What the log breaks: seq, rule and path. */
-function findingsOf(
-  log: readonly NewEvent[],
-  header: { readonly seedLength?: number } = {},
-): [number, string, string][] {
-  const checker = new LogChecker(header);
-  return log.flatMap((event, seq) =>
-    checker
-      .add(event)
-      .violations.map(({ rule, path }): [number, string, string] => [
-        seq,
-        rule,
-        path,
-      ]),
-  );
-}
 
 function splice(
   start: number,

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { NewEvent } from "../../../src/events/event.ts";
-import { LogChecker } from "../../../src/events/rules/log-checker.ts";
+import {
+  type Case,
+  expectOnlyBadToBeRefused,
+  findingsOf,
+} from "../../support/rules.ts";
 
 const TURN: NewEvent = { type: "turn/start", data: { turn: 1 } };
 const TURN_END: NewEvent = {
@@ -52,7 +56,9 @@ describe("an approval", () => {
       "data.id",
       asked("a"),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 });
 
 describe("a command", () => {
@@ -105,7 +111,9 @@ describe("a command", () => {
       "data.commandId",
       run("a"),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 
   it("may be done in another turn than it ran in", () => {
     expect(findingsOf([run("a"), TURN, done("a"), TURN_END])).toEqual([]);
@@ -123,7 +131,9 @@ describe.each(["hook/invoked", "hook/result"])("%s", (type) => {
       "data.turn",
       hook(type, 1),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 });
 
 describe.each(["tool/code-dispatch-start", "tool/code-dispatch"])(
@@ -137,42 +147,6 @@ describe.each(["tool/code-dispatch-start", "tool/code-dispatch"])(
     });
   },
 );
-
-/** A log that breaks nothing, an event that breaks one rule of it, and one that does not. */
-type Case = [
-  what: string,
-  log: readonly NewEvent[],
-  bad: NewEvent,
-  rule: string,
-  path: string,
-  good: NewEvent,
-];
-
-function expectOnlyBadToBeRefused(...[, log, bad, rule, path, good]: Case) {
-  const checker = new LogChecker({});
-  for (const event of log) checker.add(event);
-  const before = structuredClone(checker.state);
-  const { state } = checker;
-
-  expect(findingsOf([...log, bad])).toEqual([[log.length, rule, path]]);
-  checker.add(bad);
-  expect(state).toEqual(before);
-  expect(findingsOf([...log, good])).toEqual([]);
-}
-
-/** What the log breaks: seq, rule and path. */
-function findingsOf(log: readonly NewEvent[]): [number, string, string][] {
-  const checker = new LogChecker({});
-  return log.flatMap((event, seq) =>
-    checker
-      .add(event)
-      .violations.map(({ rule, path }): [number, string, string] => [
-        seq,
-        rule,
-        path,
-      ]),
-  );
-}
 
 function asked(id: string): NewEvent {
   return { type: "approval/asked", data: { id, toolName: "bash" } };

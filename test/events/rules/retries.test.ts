@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { NewEvent } from "../../../src/events/event.ts";
-import { LogChecker } from "../../../src/events/rules/log-checker.ts";
 import { openStep } from "../../support/events.ts";
+import {
+  type Case,
+  expectOnlyBadToBeRefused,
+  findingsOf,
+} from "../../support/rules.ts";
 
 /** Seqs 0 to 2. */
 const ASKED = [...openStep(), header("p")];
@@ -126,7 +130,9 @@ describe("a retry", () => {
       "data",
       nextStep(),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 });
 
 describe("a retry that begins", () => {
@@ -179,7 +185,9 @@ describe("a retry that begins", () => {
       "data",
       nextStep(),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 });
 
 describe("one slip in a chain of retries is one finding", () => {
@@ -189,42 +197,6 @@ describe("one slip in a chain of retries is one finding", () => {
     expect(findingsOf(log).map(([seq]) => seq)).toEqual([4]);
   });
 });
-
-/** A log that breaks nothing, an event that breaks one rule of it, and one that does not. */
-type Case = [
-  what: string,
-  log: readonly NewEvent[],
-  bad: NewEvent,
-  rule: string,
-  path: string,
-  good: NewEvent,
-];
-
-function expectOnlyBadToBeRefused(...[, log, bad, rule, path, good]: Case) {
-  const checker = new LogChecker({});
-  for (const event of log) checker.add(event);
-  const before = structuredClone(checker.state);
-  const { state } = checker;
-
-  expect(findingsOf([...log, bad])).toEqual([[log.length, rule, path]]);
-  checker.add(bad);
-  expect(state).toEqual(before);
-  expect(findingsOf([...log, good])).toEqual([]);
-}
-
-/** What the log breaks: seq, rule and path. */
-function findingsOf(log: readonly NewEvent[]): [number, string, string][] {
-  const checker = new LogChecker({});
-  return log.flatMap((event, seq) =>
-    checker
-      .add(event)
-      .violations.map(({ rule, path }): [number, string, string] => [
-        seq,
-        rule,
-        path,
-      ]),
-  );
-}
 
 function header(provider: string): NewEvent {
   const config = { provider, model: "x" };

@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { NewEvent } from "../../../src/events/event.ts";
 import { RuleViolation } from "../../../src/events/rule-violation.ts";
-import { LogChecker } from "../../../src/events/rules/log-checker.ts";
 import { SurfaceCheck } from "../../../src/events/rules/surface-check.ts";
 import { note, openStep, prompt } from "../../support/events.ts";
 import { answer, toolCall, toolResult } from "../../support/request-events.ts";
+import {
+  type Case,
+  expectOnlyBadToBeRefused,
+  findingsOf,
+} from "../../support/rules.ts";
 
 const ERROR = { name: "E", code: "X" };
 const NO_META = { meta: null };
@@ -95,7 +99,9 @@ describe("a replacement", () => {
       "sourceEventSeqs",
       replacing(2, 6, [2, 5, 6]),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 
   it("may name more sources than it shadows, of any kind", () => {
     expect(findingsOf([note(), ...THREE, replacing(2, 2, [0, 1, 2])])).toEqual(
@@ -192,42 +198,6 @@ describe("a replacement that is refused", () => {
     expect(() => surface.add(node(3, 0, 2))).not.toThrow();
   });
 });
-
-/** A log that breaks nothing, an event that breaks one rule of it, and one that does not. */
-type Case = [
-  what: string,
-  log: readonly NewEvent[],
-  bad: NewEvent,
-  rule: string,
-  path: string,
-  good: NewEvent,
-];
-
-function expectOnlyBadToBeRefused(...[, log, bad, rule, path, good]: Case) {
-  const checker = new LogChecker({});
-  for (const event of log) checker.add(event);
-  const before = structuredClone(checker.state);
-  const { state } = checker;
-
-  expect(findingsOf([...log, bad])).toEqual([[log.length, rule, path]]);
-  checker.add(bad);
-  expect(state).toEqual(before);
-  expect(findingsOf([...log, good])).toEqual([]);
-}
-
-/** What the log breaks: seq, rule and path. */
-function findingsOf(log: readonly NewEvent[]): [number, string, string][] {
-  const checker = new LogChecker({});
-  return log.flatMap((event, seq) =>
-    checker
-      .add(event)
-      .violations.map(({ rule, path }): [number, string, string] => [
-        seq,
-        rule,
-        path,
-      ]),
-  );
-}
 
 /** A message in the place of the events from start to end. */
 function replacing(

@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { NewEvent } from "../../../src/events/event.ts";
-import { LogChecker } from "../../../src/events/rules/log-checker.ts";
 import { deltas, note, openStep, prompt } from "../../support/events.ts";
 import { answer, toolCall, toolResult } from "../../support/request-events.ts";
+import {
+  type Case,
+  expectOnlyBadToBeRefused,
+  findingsOf,
+} from "../../support/rules.ts";
 
 const ORDER = ["turn-order", "data.turn"] as const;
 
@@ -23,7 +27,9 @@ describe("turns", () => {
       ...ORDER,
       stepEnd(1, 1),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 
   it("may be open when the log ends", () => {
     expect(findingsOf([turn(1)])).toEqual([]);
@@ -116,7 +122,9 @@ describe("steps", () => {
       "data",
       stepEnd(1, 1),
     ],
-  ])("%s", expectOnlyBadToBeRefused);
+  ])("%s", (...given) => {
+    expectOnlyBadToBeRefused(...given);
+  });
 });
 
 describe.each<[type: string, event: NewEvent]>([
@@ -281,45 +289,6 @@ describe("one slip is one finding, and the log goes on as it says", () => {
     expect(findingsOf(log).map(([seq]) => seq)).toEqual([at]);
   });
 });
-
-/** A log that breaks nothing, an event that breaks one rule of it, and one that does not. */
-type Case = [
-  what: string,
-  log: readonly NewEvent[],
-  bad: NewEvent,
-  rule: string,
-  path: string,
-  good: NewEvent,
-];
-
-function expectOnlyBadToBeRefused(...[, log, bad, rule, path, good]: Case) {
-  const checker = new LogChecker({});
-  for (const event of log) checker.add(event);
-  const before = structuredClone(checker.state);
-  const { state } = checker;
-
-  expect(findingsOf([...log, bad])).toEqual([[log.length, rule, path]]);
-  checker.add(bad);
-  expect(state).toEqual(before);
-  expect(findingsOf([...log, good])).toEqual([]);
-}
-
-/** What the log breaks: seq, rule and path. */
-function findingsOf(
-  log: readonly NewEvent[],
-  header: { readonly seedLength?: number } = {},
-): [number, string, string][] {
-  const checker = new LogChecker(header);
-  return log.flatMap((event, seq) =>
-    checker
-      .add(event)
-      .violations.map(({ rule, path }): [number, string, string] => [
-        seq,
-        rule,
-        path,
-      ]),
-  );
-}
 
 function turn(number: number): NewEvent {
   return { type: "turn/start", data: { turn: number } };
