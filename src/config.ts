@@ -2,7 +2,15 @@
 import { z } from "zod";
 import { ConfigInvalidError } from "./errors.ts";
 
-const count = z.coerce.number().int();
+/** A whole number in a range; the message names both ends. */
+const count = (min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.coerce
+    .number(message)
+    .int(message)
+    .min(min, message)
+    .max(max, message);
+};
 
 const schema = z.object({
   /** `postgres://…`; without it the embedded Postgres is used. */
@@ -16,14 +24,19 @@ const schema = z.object({
   /** Where the embedded Postgres keeps its data. */
   TURNLOG_DATA_DIR: z.string().min(1).default(".turnlog"),
   /** Connections of one process, at most. */
-  TURNLOG_POOL_SIZE: count.min(2).max(1_000).default(10),
+  TURNLOG_POOL_SIZE: count(2, 1_000).default(10),
   /** Sessions one projector process folds at the same time. */
-  TURNLOG_PROJECTOR_CONCURRENCY: count.min(1).max(100).default(4),
+  TURNLOG_PROJECTOR_CONCURRENCY: count(1, 100).default(4),
   /** Set to `off` behind a pooler that can't keep named statements. */
-  TURNLOG_PREPARED_STATEMENTS: z.enum(["on", "off"]).default("on"),
+  TURNLOG_PREPARED_STATEMENTS: z
+    .enum(["on", "off"], "must be on or off")
+    .default("on"),
   /** Least severe log line that is written: debug, info, warn, error or silent. */
   TURNLOG_LOG_LEVEL: z
-    .enum(["debug", "info", "warn", "error", "silent"])
+    .enum(
+      ["debug", "info", "warn", "error", "silent"],
+      "must be debug, info, warn, error or silent",
+    )
     .default("info"),
 });
 
@@ -51,7 +64,7 @@ export function readConfig(
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(
-      (issue) => `${issue.path.join(".")}: ${issue.message}`,
+      (issue) => `${nameOf(issue.path.join("."), overrides)}: ${issue.message}`,
     );
     throw new ConfigInvalidError(
       `${problems.join("; ")}. See the README's list of settings.`,
@@ -68,6 +81,17 @@ export function readConfig(
   });
 }
 
+/** What was given on the command line is named as it is there. */
+function nameOf(
+  variable: string,
+  overrides: { readonly databaseUrl?: string | undefined },
+): string {
+  return variable === "TURNLOG_DATABASE_URL" &&
+    (overrides.databaseUrl ?? "") !== ""
+    ? "--database-url"
+    : variable;
+}
+
 function withoutEmpty(
   values: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
@@ -78,8 +102,9 @@ function withoutEmpty(
   );
 }
 
-function isPostgresUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false;
+/** True for a `postgres://` URL with a host. */
+export function isPostgresUrl(value: unknown): boolean {
+  if (typeof value !== "string" || !URL.canParse(value)) return false;
   const { protocol, hostname } = new URL(value);
   return (
     (protocol === "postgres:" || protocol === "postgresql:") && hostname !== ""

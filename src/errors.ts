@@ -26,6 +26,7 @@ export type ErrorCode =
   | "SESSION_BUSY"
   | "SESSION_DELETED"
   | "SESSION_NOT_FOUND"
+  | "STORE_CLOSED"
   | "WAIT_TIMEOUT"
   | "WRITER_FENCED"
   | "WRONG_EXPECTED_SEQ";
@@ -400,6 +401,16 @@ export class EmbeddedUnavailableError extends TurnlogError {
     super(
       `${reason} Set TURNLOG_DATABASE_URL or --database-url to use your own Postgres.`,
       options,
+    );
+  }
+}
+
+/** The store was closed before the call: nothing was sent. */
+export class StoreClosedError extends TurnlogError {
+  readonly code = "STORE_CLOSED";
+  constructor() {
+    super(
+      "The store is closed. Nothing was sent; create another store to go on.",
     );
   }
 }

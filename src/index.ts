@@ -23,6 +23,7 @@ export {
   SessionBusyError,
   SessionDeletedError,
   SessionNotFoundError,
+  StoreClosedError,
   TurnlogError,
   WaitTimeoutError,
   WriterFencedError,

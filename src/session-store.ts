@@ -1,11 +1,19 @@
 /** The object a backend service holds: append to sessions, read them back, and read what was made of them. */
+import { isPostgresUrl } from "./config.ts";
+import { ConfigInvalidError, EventNotFoundError } from "./errors.ts";
 import { connect, type Db } from "./db/connect.ts";
 import { checkSchema } from "./db/migrate.ts";
 import type { NewEvent, SessionEvent } from "./events/event.ts";
 import type { NewSessionHeader, SessionHeader } from "./events/header.ts";
 import { AppendId, SessionId } from "./events/ids.ts";
 import { appendEvents, type AppendContext } from "./log/append.ts";
-import type { AppendResult } from "./log/append-request.ts";
+import {
+  takeHeader,
+  type AppendRequest,
+  type AppendResult,
+} from "./log/append-request.ts";
+import { requireSeq, requireText, requireTimeout } from "./log/bad-call.ts";
+import { takeEvents } from "./log/check-batch.ts";
 import { checkSession, type CheckReport } from "./log/check-session.ts";
 import { EventTypes, type RegisteredType } from "./log/event-types.ts";
 import { StateCache } from "./log/state-cache.ts";
@@ -158,7 +166,7 @@ export interface SessionStore extends AsyncDisposable {
   /**
    * Waits until an event is in the read tables. Deltas by themselves are not folded: for one that nothing follows
    * yet it waits for the last event before it that is none.
-   * @throws WaitTimeoutError, ProjectionParkedError, ProjectionUnknownError, SessionNotFoundError
+   * @throws WaitTimeoutError, ProjectionParkedError, ProjectionUnknownError, EventNotFoundError, SessionNotFoundError
    */
   waitFor(sessionId: string, options: WaitOptions): Promise<void>;
   /**
@@ -178,6 +186,9 @@ export interface SessionStore extends AsyncDisposable {
     sessionId: string,
     options?: { readonly fixState?: boolean },
   ): Promise<CheckReport>;
+  /** Sizes that appends may have. */
+  readonly limits: SizeLimits;
+  /** Ends the connections; calls in hand may fail. Calling it again does nothing. */
   close(): Promise<void>;
 }
 
@@ -191,6 +202,10 @@ const DEFAULT_LIMIT = 100;
 export async function createSessionStore(
   options: SessionStoreOptions,
 ): Promise<SessionStore> {
+  if (!isPostgresUrl(options.databaseUrl))
+    throw new ConfigInvalidError(
+      "databaseUrl must be postgres://user:password@host:port/database.",
+    );
   const db = connect({
     databaseUrl: options.databaseUrl,
     poolSize: options.poolSize ?? 10,
@@ -242,6 +257,13 @@ export function storeOver(
       );
     },
     async *read(sessionId, options) {
+      if (options?.fromSeq !== undefined)
+        requireSeq(options.fromSeq, "fromSeq");
+      if (
+        options?.toSeq !== undefined &&
+        options.toSeq !== Number.POSITIVE_INFINITY
+      )
+        requireSeq(options.toSeq, "toSeq");
       yield* readEvents(db, SessionId(sessionId), options);
     },
     async session(sessionId) {
@@ -258,10 +280,14 @@ export function storeOver(
       yield* readTranscript(db, SessionId(sessionId), options);
     },
     async sessions(options) {
+      if (options?.limit !== undefined) requireSeq(options.limit, "limit");
       return readSessions(db, options?.limit ?? DEFAULT_LIMIT);
     },
     async messages(sessionId, options) {
       const id = SessionId(sessionId);
+      if (options?.limit !== undefined) requireSeq(options.limit, "limit");
+      if (options?.after !== undefined && options.after !== -1)
+        requireSeq(options.after, "after");
       const asOfSeq = await readAsOfSeq(db, id, "messages");
       const query: MessagesQuery = {
         show: "surface",
@@ -289,13 +315,17 @@ export function storeOver(
     },
     async waitFor(sessionId, { seq, projections = null, timeoutMs = 5_000 }) {
       const id = SessionId(sessionId);
-      const { factsHead } = await readSessionRow(db, id);
+      requireSeq(seq, "seq");
+      const deadlineMs = requireTimeout(timeoutMs, "timeoutMs");
+      const { head, factsHead } = await readSessionRow(db, id);
+      if (seq >= head)
+        throw new EventNotFoundError({ sessionId: id, seq, head });
       await waitForSeq(db, {
         sessionId: id,
         seq,
         factsHead,
         projections,
-        timeoutMs,
+        timeoutMs: deadlineMs,
       });
     },
     registerEventType: (type) => context.types.register(type),
@@ -306,11 +336,13 @@ export function storeOver(
         fixState: options?.fixState ?? false,
       });
     },
+    limits,
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
+/** Everything of the caller's is checked and taken over before the first wait. */
 async function append(
   context: AppendContext & {
     readonly doorbell: Doorbell;
@@ -320,22 +352,31 @@ async function append(
   events: readonly NewEvent[],
   options: AppendOptions,
 ): Promise<AppendResult> {
-  const { expectedSeq } = options;
-  const appendId = AppendId(options.appendId);
-  if (events.length === 0)
-    return appendNothing(context.db, sessionId, expectedSeq);
-  const result = await appendEvents(context, {
-    sessionId,
+  const {
+    expectedSeq: expected,
     appendId,
-    events,
+    header = {},
+    tenant,
+    recreate,
+    timeoutMs = 10_000,
+  } = options ?? {};
+  const expectedSeq =
+    expected === "any" ? expected : requireSeq(expected, "expectedSeq");
+  const request: AppendRequest = {
+    sessionId,
+    appendId: AppendId(appendId),
+    events: takeEvents(events, expectedSeq === "any" ? null : expectedSeq),
     expectedSeq,
-    header: options.header ?? {},
-    tenant: options.tenant ?? null,
-    recreate: options.recreate ?? false,
+    header: takeHeader(header),
+    tenant: tenant === undefined ? null : requireText(tenant, "tenant"),
+    recreate: recreate === true,
     now: Date.now(),
-    timeoutMs: options.timeoutMs ?? 10_000,
+    timeoutMs: requireTimeout(timeoutMs, "timeoutMs"),
     limits: context.limits,
-  });
+  };
+  if (request.events.length === 0)
+    return appendNothing(context.db, sessionId, expectedSeq);
+  const result = await appendEvents(context, request);
   context.doorbell.ring();
   return result;
 }

@@ -54,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "projections/registry": ["projections", "projector/projection"],
   builds: ["db", "projector", "drizzle-orm"],
   query: ["db", "events", "errors", "drizzle-orm"],
-  "session-store": ["db", "events", "log", "query"],
+  "session-store": ["config", "db", "errors", "events", "log", "query"],
   io: ["session-store", "events", "errors"],
   embedded: ["errors", "pg", "zod"],
   runtime: [
@@ -76,6 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "errors",
     "events",
     "io",
+    "log",
     "logger",
     "projections/registry",
     "query",

@@ -1,7 +1,10 @@
 /** `turnlog check <id|file>`: every rule over a stored log or a file. */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
+import { readConfig } from "../config.ts";
+import { ConfigInvalidError } from "../errors.ts";
 import type { Finding } from "../events/rules/log-audit.ts";
-import { checkFile } from "../io/check-file.ts";
+import { checkFile, type FileCheckReport } from "../io/check-file.ts";
+import type { CheckReport } from "../log/check-session.ts";
 import { openContext, type CommonOptions } from "./context.ts";
 import { formatCount, printJson } from "./output.ts";
 
@@ -10,30 +13,58 @@ export interface CheckOptions extends CommonOptions {
   readonly fixState?: boolean;
 }
 
+type Report = FileCheckReport | CheckReport;
+
 /** Exit code 1 when something was found and not mended. */
 export async function checkCommand(
   target: string,
   options: CheckOptions,
 ): Promise<number> {
-  await using context = await openContext(options);
-  const { store } = context;
-  const report = existsSync(target)
-    ? {
-        ...(await checkFile(target, {
-          knowsType: (type) => store.knowsEventType(type),
-        })),
-        isStateFixed: false,
-      }
-    : await store.check(target, { fixState: options.fixState === true });
+  const report = looksLikeFile(target)
+    ? await checkLogFile(target, options)
+    : await checkStored(target, options);
+  const isStateFixed = "isStateFixed" in report && report.isStateFixed;
   if (options.json === true) printJson(report);
   else {
     report.findings.forEach((finding) => console.log(findingText(finding)));
-    const fixed = report.isStateFixed ? " The state has been replaced." : "";
+    const fixed = isStateFixed ? " The state has been replaced." : "";
     console.log(
       `${formatCount(report.events)} events, ${formatCount(report.count)} findings.${fixed}`,
     );
   }
-  return report.count - (report.isStateFixed ? 1 : 0) === 0 ? 0 : 1;
+  return report.count - (isStateFixed ? 1 : 0) === 0 ? 0 : 1;
+}
+
+function looksLikeFile(target: string): boolean {
+  const isFile = statSync(target, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile || target.endsWith(".jsonl") || /[/\\]/.test(target);
+}
+
+/** A file needs no database, but one that is given knows further event types. */
+async function checkLogFile(
+  file: string,
+  options: CheckOptions,
+): Promise<Report> {
+  if (options.fixState === true)
+    throw new ConfigInvalidError(
+      "--fix-state is for stored sessions; a file has no state.",
+    );
+  if (readConfig({ databaseUrl: options.databaseUrl }).databaseUrl === null)
+    return checkFile(file, { knowsType: () => Promise.resolve(false) });
+  await using context = await openContext(options);
+  return checkFile(file, {
+    knowsType: (type) => context.store.knowsEventType(type),
+  });
+}
+
+async function checkStored(
+  sessionId: string,
+  options: CheckOptions,
+): Promise<Report> {
+  await using context = await openContext(options);
+  return context.store.check(sessionId, {
+    fixState: options.fixState === true,
+  });
 }
 
 function findingText(finding: Finding): string {

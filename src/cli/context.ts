@@ -1,4 +1,5 @@
 /** What every command works with: the settings, a database that is up, and a store over it. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ensureBuilds } from "../builds/ensure-builds.ts";
 import { readConfig, type Config } from "../config.ts";
@@ -74,6 +75,10 @@ export async function prepare(
 }
 
 function startEmbedded(config: Config): Promise<EmbeddedPostgres> {
+  if (process.stderr.isTTY && !existsSync(resolve(config.dataDirectory)))
+    console.error(
+      `Setting up an embedded Postgres in ${resolve(config.dataDirectory)} …`,
+    );
   return startEmbeddedPostgres({
     directory: resolve(config.dataDirectory),
     onNotice: (line) => console.error(line),

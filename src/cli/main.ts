@@ -31,10 +31,9 @@ const FAILED = 1;
 const WRONG_USAGE = 2;
 
 async function main(): Promise<void> {
-  // A reader that has seen enough (`| head`) is no failure.
+  // A reader that has seen enough (`| head`) is no failure: what else is printed goes nowhere.
   process.stdout.on("error", (error) => {
-    if ("code" in error && error.code === "EPIPE") process.exit(0);
-    throw error;
+    if (!("code" in error && error.code === "EPIPE")) throw error;
   });
   try {
     await program().parseAsync();

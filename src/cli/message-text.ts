@@ -2,7 +2,7 @@
 import { member } from "../events/event.ts";
 import { isJsonArray, parseJson, type JsonValue } from "../events/json.ts";
 import type { MessageRow } from "../query/views.ts";
-import { shorten } from "./output.ts";
+import { printable, shorten } from "./output.ts";
 
 /** Columns of a tool call's arguments. */
 const ARGUMENTS_WIDTH = 80;
@@ -41,9 +41,6 @@ function blockText(block: JsonValue): string {
   }
 }
 
-/** Control characters would move a terminal's cursor; they are shown as what they are not. */
 function text(value: JsonValue | undefined): string {
-  return typeof value === "string"
-    ? value.replaceAll(/[^\P{Cc}\n\t]/gu, "\uFFFD")
-    : "";
+  return typeof value === "string" ? printable(value) : "";
 }

@@ -18,7 +18,10 @@ export function printTable(
     ),
   ];
   const widths = columns.map((_, at) =>
-    Math.max(...lines.map((line) => displayWidth(line[at] ?? ""))),
+    lines.reduce(
+      (width, line) => Math.max(width, displayWidth(line[at] ?? "")),
+      0,
+    ),
   );
   for (const line of lines) {
     const cells = line.map((cell, at) =>
@@ -52,7 +55,7 @@ export class Progress {
 
 /** Shortens a text to a width on a terminal, on one line, never inside a character as people see it. */
 export function shorten(text: string, width: number): string {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const line = printable(text).replaceAll(/\s+/g, " ").trim();
   if (displayWidth(line) <= width) return line;
   let shown = "";
   for (const { segment } of graphemes.segment(line)) {
@@ -96,10 +99,15 @@ function pad(text: string, width: number, isRight: boolean): string {
   return isRight ? spaces + text : text + spaces;
 }
 
+/** Control characters would move the cursor of a terminal, or worse: they are shown as what they are not. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, "\uFFFD");
+}
+
 function cellText(cell: Cell): string {
   return typeof cell === "number"
     ? Number.isInteger(cell)
       ? formatCount(cell)
       : String(cell)
-    : String(cell ?? "");
+    : printable(String(cell ?? ""));
 }

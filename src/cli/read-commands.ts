@@ -2,17 +2,27 @@
 import { SessionId } from "../events/ids.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
 import { messageText, speakerOf } from "./message-text.ts";
-import { openContext, type CommonOptions } from "./context.ts";
-import { formatTime, printJson, printTable, shorten } from "./output.ts";
+import { readStatus } from "../query/status.ts";
+import { openContext, type CommonOptions, type Context } from "./context.ts";
+import {
+  formatCount,
+  formatTime,
+  printJson,
+  printTable,
+  shorten,
+} from "./output.ts";
 
 export async function sessionsCommand(
   options: CommonOptions & { readonly limit: number },
 ): Promise<number> {
   await using context = await openContext(options);
   const rows = await context.store.sessions({ limit: options.limit });
+  await noteLag(context);
   if (options.json === true) printJson(rows);
   else if (rows.length === 0)
-    console.log("No sessions yet. Import some with: turnlog import <files…>");
+    console.log(
+      "No sessions to show. Import some with: turnlog import <files…>",
+    );
   else
     printTable(
       rows.map((row) => ({
@@ -26,6 +36,22 @@ export async function sessionsCommand(
       })),
     );
   return 0;
+}
+
+/** Says on stderr when the read tables don't have all of the log, so that a missing row is not taken for the truth. */
+async function noteLag({ db }: Context): Promise<void> {
+  const { projections, relay } = await readStatus(db);
+  const behind = Math.max(
+    0,
+    ...projections.map((projection) => projection.eventsBehind),
+  );
+  if (behind === 0) return;
+  const remedy = relay.isAlive
+    ? "see: turnlog status"
+    : "no relay is running; run: turnlog start";
+  console.error(
+    `${formatCount(behind)} events are not in the read tables yet; ${remedy}`,
+  );
 }
 
 export interface EventsOptions extends CommonOptions {
@@ -46,6 +72,7 @@ export async function eventsCommand(
       : { toSeq: options.from + options.limit }),
   };
   for await (const event of context.store.read(SessionId(sessionId), range)) {
+    if (process.stdout.errored !== null) break;
     if (options.json === true) console.log(stringifyJson(event));
     else
       console.log(
@@ -71,6 +98,7 @@ export async function messagesCommand(
     show,
     limit: options.limit,
   });
+  await noteLag(context);
   if (options.json === true) printJson(page);
   else {
     for (const row of page.rows) {
@@ -89,12 +117,14 @@ export async function usageCommand(
   await using context = await openContext(options);
   if (sessionId !== undefined) await context.store.session(sessionId);
   const stats = await context.store.tokenStats(sessionId);
+  await noteLag(context);
   if (options.json === true)
     printJson(
       sessionId === undefined
         ? stats
         : { stats, ...(await context.store.usage(sessionId)) },
     );
+  else if (stats.length === 0) console.log("No usage to show.");
   else printTable(stats.map(tokenStatsRow));
   return 0;
 }
@@ -116,6 +146,9 @@ export function tokenStatsRow(row: TokenStats) {
     cache_write: row.cacheWriteTokens,
     total: row.totalTokens,
     inherited: row.inheritedTotalTokens,
-    cache_hits: row.cacheHitRatio,
+    cache_hits:
+      row.cacheHitRatio === null
+        ? null
+        : `${Math.round(row.cacheHitRatio * 100)} %`,
   };
 }

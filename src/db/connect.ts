@@ -1,7 +1,7 @@
 /** The connection to Postgres: a pool, statements, transactions and notifications, with typed failures. */
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import pg from "pg";
-import { DatabaseUnavailableError } from "../errors.ts";
+import { DatabaseUnavailableError, StoreClosedError } from "../errors.ts";
 import { toTurnlogError } from "./pg-errors.ts";
 
 /** One statement. A `name` makes it a prepared one, planned once a connection. */
@@ -72,13 +72,20 @@ export function connect(options: ConnectOptions): Db {
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   const runner = { prepared: options.preparedStatements };
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => (closing ??= pool.end());
+  const whileOpen = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (closing !== null) throw new StoreClosedError();
+    return work();
+  };
   return {
     orm: drizzle(pool),
-    rows: (statement, values) => run(pool, runner, statement, values),
-    transaction: (work) => inTransaction(pool, runner, work),
+    rows: (statement, values) =>
+      whileOpen(() => run(pool, runner, statement, values)),
+    transaction: (work) => whileOpen(() => inTransaction(pool, runner, work)),
     dedicated: () => connectDedicated(settings),
-    close: () => pool.end(),
-    [Symbol.asyncDispose]: () => pool.end(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

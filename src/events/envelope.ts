@@ -24,6 +24,8 @@ export interface CheckedEvent {
   readonly sourceEventSeqs: readonly number[] | null;
   /** See `keyOrderOf`. */
   readonly keyOrder: string | null;
+  /** Seq that the caller gave; null where it left that to the store. */
+  readonly givenSeq: number | null;
 }
 
 const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
@@ -44,33 +46,68 @@ export type UncheckedEvent = { readonly [K in keyof NewEvent]?: unknown };
  * @throws RuleViolation naming the rule and the path.
  */
 export function checkEvent(event: UncheckedEvent, seq: number): CheckedEvent {
+  const checked = takeEvent(event);
+  placeEvent(checked, seq);
+  return checked;
+}
+
+/**
+ * Checks an event as far as that goes without its seq, and takes it over: what the caller does to it afterwards
+ * changes nothing.
+ * @throws RuleViolation
+ */
+export function takeEvent(event: UncheckedEvent): CheckedEvent {
+  if (typeof event !== "object" || event === null)
+    return fail("envelope-keys", "", "is no object");
   for (const key of Object.keys(event)) {
     if (!ENVELOPE_KEYS.has(key))
       fail("envelope-keys", key, "is not a key of an event");
   }
   const type = checkType(event.type);
-  if (event.seq !== undefined && event.seq !== seq)
-    fail(
-      "seq",
-      "seq",
-      `is ${typeof event.seq === "number" ? event.seq : typeof event.seq}, but seq ${seq} comes next`,
-    );
+  const givenSeq = checkGivenSeq(event.seq);
   const time = checkTime(event.time);
   if (event.ignorable !== undefined && event.ignorable !== true)
     fail("ignorable", "ignorable", "must be true or absent");
   if (!Object.hasOwn(event, "data")) fail("data", "data", "must be present");
   const data = detach(event.data, "data");
-  const surface = checkSurface(type, event, seq);
+  const surface = checkSurface(type, event);
   checkMessageShape(type, data);
   checkRetired(type, data);
+  const ignorable = event.ignorable === true;
   return {
     type,
     time,
     data,
-    ignorable: event.ignorable === true,
+    ignorable,
     ...surface,
     keyOrder: keyOrderOf(event),
+    givenSeq,
   };
+}
+
+/**
+ * Checks what rests on the seq that the event gets.
+ * @throws RuleViolation
+ */
+export function placeEvent(event: CheckedEvent, seq: number): void {
+  const { givenSeq, sourceEventSeqs } = event;
+  if (givenSeq !== null && givenSeq !== seq)
+    fail("seq", "seq", `is ${givenSeq}, but seq ${seq} comes next`);
+  for (const [at, source] of (sourceEventSeqs ?? []).entries()) {
+    if (source >= seq)
+      fail(
+        "sources",
+        `sourceEventSeqs[${at}]`,
+        `is ${source}, but must be below the event's own seq ${seq}`,
+      );
+  }
+}
+
+function checkGivenSeq(seq: unknown): number | null {
+  if (seq === undefined) return null;
+  if (typeof seq !== "number")
+    return fail("seq", "seq", `is ${typeof seq}, but must be a seq`);
+  return seq;
 }
 
 function checkType(type: unknown): string {
@@ -114,11 +151,7 @@ function checkRetired(type: string, data: JsonValue): void {
 
 type SurfaceMetadata = Pick<CheckedEvent, "surfaceOp" | "sourceEventSeqs">;
 
-function checkSurface(
-  type: string,
-  event: UncheckedEvent,
-  seq: number,
-): SurfaceMetadata {
+function checkSurface(type: string, event: UncheckedEvent): SurfaceMetadata {
   const { surfaceOp, sourceEventSeqs } = event;
   if (!isSurfaceType(type)) {
     if (surfaceOp !== undefined)
@@ -142,14 +175,13 @@ function checkSurface(
     );
   return {
     surfaceOp: parsed,
-    sourceEventSeqs: checkSources(type, sourceEventSeqs, seq),
+    sourceEventSeqs: checkSources(type, sourceEventSeqs),
   };
 }
 
 function checkSources(
   type: string,
   sources: unknown,
-  seq: number,
 ): readonly number[] | null {
   if (sources === undefined) return null;
   if (!Array.isArray(sources))
@@ -162,23 +194,17 @@ function checkSources(
     );
   const copy: number[] = [];
   for (const [at, source] of sources.entries())
-    copy.push(checkSource(source, at, seq));
+    copy.push(checkSource(source, at));
   refuseRepeated(copy);
   return copy;
 }
 
-function checkSource(source: unknown, at: number, seq: number): number {
+function checkSource(source: unknown, at: number): number {
   if (typeof source !== "number" || !isSeq(source))
     return fail(
       "sources",
       `sourceEventSeqs[${at}]`,
       "must be a non-negative safe integer",
-    );
-  if (source >= seq)
-    fail(
-      "sources",
-      `sourceEventSeqs[${at}]`,
-      `is ${source}, but must be below the event's own seq ${seq}`,
     );
   return source;
 }

@@ -39,7 +39,8 @@ export function SessionId(value: string): SessionId {
  * @throws EventInvalidError when it is not a UUID.
  */
 export function AppendId(value: string = randomUUID()): AppendId {
-  if (!UUID.test(value)) throw invalidId("append-id", "must be a UUID");
+  if (typeof value !== "string" || !UUID.test(value))
+    throw invalidId("append-id", "must be a UUID");
   return value.toLowerCase() as AppendId;
 }
 

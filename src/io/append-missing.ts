@@ -10,9 +10,12 @@ import { reopenLogFile } from "./read-log-file.ts";
 export interface AppendTask {
   readonly store: SessionStore;
   readonly file: string;
+  /** What was checked: the header, and how many events follow it. A file that has grown since is read no further. */
+  readonly header: SessionHeader;
+  readonly events: number;
   /** The session as it is stored; null when it is not. */
   readonly stored: SessionInfo | null;
-  /** Called after each append with the events appended so far. */
+  /** Called after each append with the number of events in it. */
   readonly onAppended: (events: number) => void;
 }
 
@@ -21,35 +24,34 @@ const BATCH_EVENTS = 2_000;
 const BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /**
- * Returns how many events were appended.
- * @throws LogFileError with an ImportConflictError as its cause where file and store differ: nothing was appended
+ * Returns when all checked events of the file are stored.
+ * @throws LogFileError where file and store differ, or where the file is no longer the one that was checked
+ * @throws WrongExpectedSeqError when somebody else appended to the session meanwhile
  */
-export async function appendMissing(task: AppendTask): Promise<number> {
-  const { store, file, stored } = task;
+export async function appendMissing(task: AppendTask): Promise<void> {
+  const { store, file, stored, header, events } = task;
   const log = await reopenLogFile(file);
-  const sessionId = log.header.id;
-  if (
-    stored !== null &&
-    stringifyJson(stored.header) !== stringifyJson(log.header)
-  )
-    throw conflict(1, sessionId, "with another header");
+  if (stringifyJson(log.header) !== stringifyJson(header))
+    throw new LogFileError(1, "the file has changed while it was read");
+  if (stored !== null && stringifyJson(stored.header) !== stringifyJson(header))
+    throw conflict(1, header.id, "with another header");
   const head = stored?.head ?? 0;
-  const known = new StoredEvents(store, sessionId, head);
-  const appender = new Appender(task, head, log.header);
+  const known = new StoredEvents(store, header.id, Math.min(head, events));
+  const appender = new Appender(task, head);
   for await (const line of log.lines) {
-    for (const event of line.events) {
+    for (const event of line.events.filter(({ seq }) => seq < events)) {
       if (event.seq >= head)
         await appender.add(event, line.characters / line.events.length);
       else if (!(await known.equals(event)))
         throw conflict(
           line.number,
-          sessionId,
+          header.id,
           `with another event ${event.seq}`,
         );
     }
+    if ((line.events.at(-1)?.seq ?? 0) >= events - 1) break;
   }
   await appender.flush();
-  return appender.appended;
 }
 
 /** The stored events, to be compared one after the other. */
@@ -71,17 +73,14 @@ class StoredEvents {
 
 /** Collects events and appends them in batches, each where the one before ended. */
 class Appender {
-  appended = 0;
   readonly #task: AppendTask;
-  readonly #header: SessionHeader;
   #nextSeq: number;
   #batch: SessionEvent[] = [];
   #characters = 0;
 
-  constructor(task: AppendTask, nextSeq: number, header: SessionHeader) {
+  constructor(task: AppendTask, nextSeq: number) {
     this.#task = task;
     this.#nextSeq = nextSeq;
-    this.#header = header;
   }
 
   async add(event: SessionEvent, characters: number): Promise<void> {
@@ -96,16 +95,15 @@ class Appender {
 
   async flush(): Promise<void> {
     if (this.#batch.length === 0) return;
-    const { id, version: _version, ...header } = this.#header;
+    const { id, version: _version, ...header } = this.#task.header;
     const result = await this.#task.store.append(id, this.#batch, {
       expectedSeq: this.#nextSeq,
       header,
     });
     this.#nextSeq = result.nextSeq;
-    this.appended += this.#batch.length;
+    this.#task.onAppended(this.#batch.length);
     this.#batch = [];
     this.#characters = 0;
-    this.#task.onAppended(this.appended);
   }
 }
 

@@ -46,10 +46,19 @@ async function checkLine(
   line: Line,
   options: ReadLogOptions,
 ): Promise<void> {
-  const record = at(line, () => readRecord(line, audit.nextSeq));
+  const record = at(line, () => readRecord(line));
+  const seq = "row" in record ? record.row[0]?.seq : record.event["seq"];
+  if (seq !== audit.nextSeq) audit.jumpTo(seq, line.number);
   if ("row" in record) {
     for (const event of record.row) audit.follow(event, line.number);
     return;
+  }
+  for (const key of ["seq", "time"]) {
+    if (record.event[key] === undefined)
+      audit.note(
+        { rule: key, path: key, reason: "must be present" },
+        line.number,
+      );
   }
   audit.add(record.event, line.number);
   await checkType(audit, record.event, line, options);

@@ -1,8 +1,16 @@
 /** Imports one log file: checked as a whole first, then appended; what is stored already is compared, not repeated. */
 import { stat } from "node:fs/promises";
-import { SessionNotFoundError, TurnlogError } from "../errors.ts";
+import {
+  EventInvalidError,
+  EventTooLargeError,
+  EventTypeUnknownError,
+  SessionDeletedError,
+  SessionNotFoundError,
+  WrongExpectedSeqError,
+} from "../errors.ts";
+import type { SessionHeader } from "../events/header.ts";
 import type { SessionInfo, SessionStore } from "../session-store.ts";
-import { appendMissing } from "./append-missing.ts";
+import { appendMissing, type AppendTask } from "./append-missing.ts";
 import { LogFileError } from "./log-file-error.ts";
 import { openLogFile } from "./read-log-file.ts";
 
@@ -10,7 +18,8 @@ export interface ImportReport {
   readonly file: string;
   /**
    * `imported`: a new session. `extended`: its tail was missing. `unchanged`: all of it is stored. `empty`: a header
-   * without events, nothing stored. `refused`: nothing was changed; see `line` and `reason`.
+   * without events, nothing stored. `refused`: see `line` and `reason`; nothing was changed, unless the file or the session changed while it was
+   * imported: then `appended` says how far it had come.
    */
   readonly outcome: "imported" | "extended" | "unchanged" | "empty" | "refused";
   readonly sessionId: string | null;
@@ -31,6 +40,9 @@ interface ImportProgress {
 
 type OnProgress = (progress: ImportProgress) => void;
 
+/** How often an import looks again when somebody else appends to the same session. */
+const ATTEMPTS = 20;
+
 /**
  * Imports a plain JSONL session log that opens as it is. Reads the file twice and never holds it whole. The file's own
  * trouble is not thrown, it is in the report.
@@ -41,7 +53,7 @@ export async function importFile(
   file: string,
   onProgress: OnProgress = () => undefined,
 ): Promise<ImportReport> {
-  const base = {
+  const report = {
     file,
     sessionId: null,
     events: 0,
@@ -49,36 +61,55 @@ export async function importFile(
     line: null,
     reason: null,
   };
+  let appended = 0;
   try {
-    const { sessionId, events } = await checkFile(store, file, onProgress);
-    const known = { ...base, sessionId, events };
+    const { header, events } = await checkFile(store, file, onProgress);
+    const known = { ...report, sessionId: header.id, events };
     if (events === 0) return { ...known, outcome: "empty" };
-    const stored = await findSession(store, sessionId);
-    const onAppended = (appended: number): void =>
+    const onAppended = (count: number): void => {
+      appended += count;
       onProgress({ file, phase: "append", events: appended });
-    const appended = await appendMissing({ store, file, stored, onAppended });
+    };
+    const isNew = await appendAll({ store, file, header, events, onAppended });
     return {
       ...known,
       appended,
-      outcome:
-        stored === null
-          ? "imported"
-          : appended === 0
-            ? "unchanged"
-            : "extended",
+      outcome: appended === 0 ? "unchanged" : isNew ? "imported" : "extended",
     };
   } catch (error) {
-    if (error instanceof LogFileError)
-      return {
-        ...base,
-        outcome: "refused",
-        line: error.line,
-        reason: error.message,
-      };
-    if (error instanceof TurnlogError && !error.retryable)
-      return { ...base, outcome: "refused", reason: error.message };
-    throw error;
+    const line = lineOf(error);
+    if (line === undefined) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...report, appended, outcome: "refused", line, reason };
   }
+}
+
+/** Appends what is missing, and looks again when another importer of the same session was faster. */
+async function appendAll(task: Omit<AppendTask, "stored">): Promise<boolean> {
+  let isNew = false;
+  for (let attempt = 1; ; attempt += 1) {
+    const stored = await findSession(task.store, task.header.id);
+    isNew ||= stored === null;
+    try {
+      await appendMissing({ ...task, stored });
+      return isNew;
+    } catch (error) {
+      if (!(error instanceof WrongExpectedSeqError) || attempt === ATTEMPTS)
+        throw error;
+    }
+  }
+}
+
+/** Line of an error that is about the file or its session, null where it is about no line; undefined for any other. */
+function lineOf(error: unknown): number | null | undefined {
+  if (error instanceof LogFileError) return error.line;
+  const isAboutFile =
+    error instanceof EventInvalidError ||
+    error instanceof EventTypeUnknownError ||
+    error instanceof EventTooLargeError ||
+    error instanceof SessionDeletedError ||
+    error instanceof WrongExpectedSeqError;
+  return isAboutFile ? null : undefined;
 }
 
 /** Reads the whole file, so that nothing is stored of one that breaks off in the middle. */
@@ -86,22 +117,24 @@ async function checkFile(
   store: SessionStore,
   file: string,
   onProgress: OnProgress,
-): Promise<{ readonly sessionId: string; readonly events: number }> {
+): Promise<{ readonly header: SessionHeader; readonly events: number }> {
   const found = await stat(file).catch((cause: unknown) => {
     throw new LogFileError(null, "there is no such file, or it can't be read", {
       cause,
     });
   });
   if (!found.isFile()) throw new LogFileError(null, "it is not a file");
+  const { maxEventCharacters } = store.limits;
   const log = await openLogFile(file, {
     knowsType: (type) => store.knowsEventType(type),
+    maxEventCharacters,
   });
   let events = 0;
   for await (const line of log.lines) {
     events += line.events.length;
     onProgress({ file, phase: "check", events });
   }
-  return { sessionId: log.header.id, events };
+  return { header: log.header, events };
 }
 
 async function findSession(

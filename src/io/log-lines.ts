@@ -37,10 +37,10 @@ export type LogRecord =
   { readonly row: readonly SessionEvent[] } | { readonly event: JsonObject };
 
 /**
- * @param nextSeq seq that the line must begin with, if it is a packed row
+ * @param nextSeq seq that a packed row must begin with; any when left out
  * @throws LogFileError, or RuleViolation for a packed row that is wrong
  */
-export function readRecord(line: Line, nextSeq: number): LogRecord {
+export function readRecord(line: Line, nextSeq?: number): LogRecord {
   const value = parseLine(line, "the line is not JSON");
   if (!isJsonObject(value))
     throw new LogFileError(line.number, "the line is not a JSON object");
@@ -77,7 +77,7 @@ function headerOf(line: Line): SessionHeader {
 function packedRow(
   row: JsonObject,
   type: StorageTag,
-  nextSeq: number,
+  nextSeq: number | undefined,
 ): readonly SessionEvent[] {
   const { seq0 = null, time0 = null, data = null } = row;
   for (const key of Object.keys(row)) {
@@ -88,7 +88,7 @@ function packedRow(
         "is not a key of a packed row",
       );
   }
-  if (seq0 !== nextSeq)
+  if (nextSeq !== undefined && seq0 !== nextSeq)
     throw new RuleViolation(
       "seq",
       "seq0",

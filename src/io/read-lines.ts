@@ -17,6 +17,20 @@ export interface Line {
  * @throws LogFileError for bytes that are no UTF-8, a last line that is cut off, and compressed files.
  */
 export async function* readLines(file: string): AsyncGenerator<Line> {
+  try {
+    yield* splitLines(file);
+  } catch (error) {
+    if (error instanceof Error && "syscall" in error && "code" in error)
+      throw new LogFileError(
+        null,
+        `the file can't be read (${String(error.code)})`,
+        { cause: error },
+      );
+    throw error;
+  }
+}
+
+async function* splitLines(file: string): AsyncGenerator<Line> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let rest: Buffer[] = [];
   let number = 0;

@@ -1,5 +1,5 @@
 /** Reads a log file as events: checked by every rule of an append, or, the second time, as they stand. */
-import { EventTypeUnknownError } from "../errors.ts";
+import { EventTooLargeError, EventTypeUnknownError } from "../errors.ts";
 import type { SessionEvent } from "../events/event.ts";
 import type { SessionHeader } from "../events/header.ts";
 import { isSeq, type JsonObject } from "../events/json.ts";
@@ -7,6 +7,7 @@ import { inKeyOrder } from "../events/key-order.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
 import { LogChecker } from "../events/rules/log-checker.ts";
 import { ruleEventOf } from "../events/rules/rule-event.ts";
+import { stringifyJson } from "../events/stringify-json.ts";
 import { isKnownType } from "../events/vocabulary.ts";
 import { at, openLogLines, readRecord } from "./log-lines.ts";
 import { LogFileError } from "./log-file-error.ts";
@@ -31,6 +32,8 @@ export interface LogFile {
 export interface ReadLogOptions {
   /** True for a type that needs no mark of being ignorable. */
   readonly knowsType: (type: string) => Promise<boolean>;
+  /** Characters of JSON that the data of one event may have; default any. */
+  readonly maxEventCharacters?: number;
 }
 
 /**
@@ -54,11 +57,13 @@ export async function reopenLogFile(file: string): Promise<LogFile> {
 async function* readUnchecked(
   lines: AsyncIterable<Line>,
   header: SessionHeader,
-  { knowsType }: ReadLogOptions,
+  { knowsType, maxEventCharacters = Number.POSITIVE_INFINITY }: ReadLogOptions,
 ): AsyncGenerator<LogLine> {
   const checker = new LogChecker(header);
   for await (const line of lines) {
     const events = at(line, () => followLine(checker, line));
+    if (line.text.length > maxEventCharacters)
+      at(line, () => checkSizes(events, maxEventCharacters));
     for (const { type, seq, ignorable } of events) {
       if (ignorable !== true && !isKnownType(type) && !(await knowsType(type)))
         throw new LogFileError(
@@ -67,6 +72,14 @@ async function* readUnchecked(
         );
     }
     yield { number: line.number, characters: line.text.length, events };
+  }
+}
+
+function checkSizes(events: readonly SessionEvent[], limit: number): void {
+  for (const { data } of events) {
+    const actual = stringifyJson(data).length;
+    if (actual > limit)
+      throw new EventTooLargeError({ index: 0, actual, limit });
   }
 }
 

@@ -1,12 +1,9 @@
 /** What an append is: asked for, and answered. */
 import { randomUUID } from "node:crypto";
-import { EventInvalidError } from "../errors.ts";
-import type { NewEvent } from "../events/event.ts";
-import {
-  parseHeader,
-  type NewSessionHeader,
-  type SessionHeader,
-} from "../events/header.ts";
+import type { CheckedEvent } from "../events/envelope.ts";
+import { parseHeader, type SessionHeader } from "../events/header.ts";
+import { isJsonObject, type JsonValue } from "../events/json.ts";
+import { badCall } from "./bad-call.ts";
 import type { AppendId, SessionId } from "../events/ids.ts";
 import { detachJson, NotLosslessError } from "../events/lossless-json.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
@@ -16,11 +13,12 @@ import type { SizeLimits } from "./encode-append.ts";
 export interface AppendRequest {
   readonly sessionId: SessionId;
   readonly appendId: AppendId;
-  readonly events: readonly NewEvent[];
+  /** Taken over from the caller. */
+  readonly events: readonly CheckedEvent[];
   /** Seq the first event gets: the number of events now, 0 for a new session; `any` appends at the end, whatever it is. */
   readonly expectedSeq: number | "any";
   /** For a new session. */
-  readonly header: NewSessionHeader;
+  readonly header: JsonValue;
   readonly tenant: string | null;
   readonly recreate: boolean;
   /** Epoch ms stamped on events without a time. */
@@ -47,20 +45,38 @@ export interface Creation {
   readonly recreate: boolean;
 }
 
-/** @throws EventInvalidError when header or tenant can't be stored */
+/**
+ * Takes a header over from the caller.
+ * @throws EventInvalidError when it can't be stored
+ */
+export function takeHeader(given: unknown): JsonValue {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw badCall("header", "must be an object");
+  try {
+    return detachJson(
+      Object.fromEntries(
+        Object.entries(given).filter(([, value]) => value !== undefined),
+      ),
+    );
+  } catch (error) {
+    if (error instanceof NotLosslessError)
+      throw badCall(`header${error.path}`, error.reason);
+    throw error;
+  }
+}
+
+/** @throws EventInvalidError when the header could not be opened again */
 export function creationOf(request: AppendRequest): Creation {
   const { sessionId, now, tenant, recreate } = request;
-  if (tenant !== null && (tenant.includes("\0") || !tenant.isWellFormed()))
-    throw badCall("tenant", "must be well-formed text without NUL");
   try {
-    const given = {
+    const given = isJsonObject(request.header) ? request.header : {};
+    const header = parseHeader({
       createdAt: now,
       delegationDepth: 0,
-      ...request.header,
+      ...given,
       version: 0,
       id: sessionId,
-    };
-    const header = parseHeader(detachJson(given));
+    });
     return {
       incarnation: randomUUID(),
       header,
@@ -71,26 +87,6 @@ export function creationOf(request: AppendRequest): Creation {
   } catch (error) {
     if (error instanceof RuleViolation)
       throw badCall(`header.${error.path}`, error.reason);
-    if (error instanceof NotLosslessError)
-      throw badCall(`header${error.path}`, error.reason);
     throw error;
   }
-}
-
-/** @throws EventInvalidError when it is no seq */
-export function checkExpectedSeq(expectedSeq: number): number {
-  if (!Number.isSafeInteger(expectedSeq) || expectedSeq < 0)
-    throw badCall("expectedSeq", "must be a seq or 'any'");
-  return expectedSeq;
-}
-
-function badCall(path: string, reason: string): EventInvalidError {
-  return new EventInvalidError({
-    index: null,
-    seq: null,
-    type: null,
-    rule: "call",
-    path,
-    reason,
-  });
 }

@@ -10,13 +10,12 @@ import {
   type AppendCall,
 } from "./append-call.ts";
 import {
-  checkExpectedSeq,
   creationOf,
   type AppendRequest,
   type AppendResult,
   type Creation,
 } from "./append-request.ts";
-import { checkBatch, checkEvents } from "./check-batch.ts";
+import { checkBatch, placeEvents } from "./check-batch.ts";
 import { encodeAppend } from "./encode-append.ts";
 import type { EventTypes } from "./event-types.ts";
 import { sendUntilAnswered } from "./send.ts";
@@ -49,9 +48,14 @@ export async function appendEvents(
     return sendUntilAnswered(request, (leftMs) =>
       appendAnywhere(context, request, leftMs),
     );
-  const seq = checkExpectedSeq(expectedSeq);
   return sendUntilAnswered(request, (leftMs) =>
-    appendAt(context, within(context.db, leftMs), request, seq, "autocommit"),
+    appendAt(
+      context,
+      within(context.db, leftMs),
+      request,
+      expectedSeq,
+      "autocommit",
+    ),
   );
 }
 
@@ -124,7 +128,7 @@ async function appendAt(
   commit: "autocommit" | "transaction",
 ): Promise<AppendResult> {
   const { sessionId, appendId } = request;
-  const events = await checkEvents(context.types, request.events, expectedSeq);
+  const events = await placeEvents(context.types, request.events, expectedSeq);
   const batch = encodeAppend(events, request.now, request.limits);
   const base = await baseOf(context, db, request, expectedSeq);
   if (base === null)

@@ -1,13 +1,18 @@
 /** Checks a batch against the state at its expected seq: every rule that ties its events to what came before. */
 import type { Queryable } from "../db/connect.ts";
 import { EventInvalidError, EventTypeUnknownError } from "../errors.ts";
-import { checkEvent, type CheckedEvent } from "../events/envelope.ts";
+import {
+  placeEvent,
+  takeEvent,
+  type CheckedEvent,
+} from "../events/envelope.ts";
 import type { NewEvent } from "../events/event.ts";
 import type { SessionId } from "../events/ids.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
 import type { RuleEvent } from "../events/rules/rule-event.ts";
 import { followRules, type RulesState } from "../events/rules/rules.ts";
 import { checkData } from "../events/schemas/check-data.ts";
+import { badCall } from "./bad-call.ts";
 import type { EventTypes } from "./event-types.ts";
 import { readSurface } from "./surface-lookup.ts";
 
@@ -15,19 +20,43 @@ import { readSurface } from "./surface-lookup.ts";
 export type PlacedEvent = CheckedEvent & { readonly seq: number };
 
 /**
- * Checks what each event is by itself: its envelope, the shape of its data, its type.
- * @throws EventInvalidError for the first that breaks a rule, EventTypeUnknownError
+ * Checks what each event is by itself, its envelope and the shape of its data, and takes it over: a later change by the
+ * caller changes nothing.
+ * @param firstSeq for the error; null where it is not known yet
+ * @throws EventInvalidError for the first that breaks a rule
  */
-export async function checkEvents(
-  types: EventTypes,
+export function takeEvents(
   events: readonly NewEvent[],
+  firstSeq: number | null,
+): readonly CheckedEvent[] {
+  if (!Array.isArray(events)) throw badCall("events", "must be an array");
+  return Array.from(events, (event: NewEvent, index) =>
+    located(
+      event?.type,
+      index,
+      firstSeq === null ? null : firstSeq + index,
+      () => {
+        const checked = takeEvent(event ?? {});
+        checkData(checked.type, checked.data);
+        return checked;
+      },
+    ),
+  );
+}
+
+/**
+ * Gives taken events their seqs.
+ * @throws EventInvalidError, EventTypeUnknownError
+ */
+export async function placeEvents(
+  types: EventTypes,
+  events: readonly CheckedEvent[],
   firstSeq: number,
 ): Promise<readonly PlacedEvent[]> {
   const placed = events.map((event, index) =>
     located(event.type, index, firstSeq + index, () => {
-      const checked = checkEvent(event, firstSeq + index);
-      checkData(checked.type, checked.data);
-      return { ...checked, seq: firstSeq + index };
+      placeEvent(event, firstSeq + index);
+      return { ...event, seq: firstSeq + index };
     }),
   );
   for (const { type, ignorable, seq } of placed) {
@@ -82,7 +111,7 @@ export async function checkBatch(
 function located<T>(
   type: unknown,
   index: number,
-  seq: number,
+  seq: number | null,
   check: () => T,
 ): T {
   try {

@@ -1,6 +1,6 @@
 /** Checks a stored log by every rule, and that the state beside it is the one the log leaves. */
-import { isDeepStrictEqual } from "node:util";
 import type { Queryable } from "../db/connect.ts";
+import { isSameJson } from "../events/same-json.ts";
 import { parseJson } from "../events/json.ts";
 import type { SessionId } from "../events/ids.ts";
 import { LogAudit, type Finding } from "../events/rules/log-audit.ts";
@@ -70,7 +70,7 @@ async function hasState(
   if (row === undefined) return true;
   return (
     row.rules_version === RULES_VERSION &&
-    isDeepStrictEqual(parseJson(row.state), parseJson(JSON.stringify(state)))
+    isSameJson(parseJson(row.state), parseJson(JSON.stringify(state)))
   );
 }
 

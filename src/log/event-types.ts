@@ -1,6 +1,7 @@
 /** The registry of further event types: a log may hold them without marking them ignorable. */
 import type { Queryable } from "../db/connect.ts";
 import { EventInvalidError } from "../errors.ts";
+import { requireText } from "./bad-call.ts";
 import {
   isKnownType,
   isRetiredType,
@@ -24,6 +25,7 @@ export class EventTypes {
   /** True for a type that needs no mark of being ignorable; asks the database about one it has not met. */
   async knows(type: string): Promise<boolean> {
     if (isKnownType(type) || this.#registered.has(type)) return true;
+    requireText(type, "type");
     const [row] = await this.#db.rows(
       {
         name: "turnlog_event_type",
@@ -37,6 +39,7 @@ export class EventTypes {
 
   /** Adds a log-only type for all clients of the store; adding it again changes its description. */
   async register({ type, description }: RegisteredType): Promise<void> {
+    requireText(description, "description");
     if (!/^[\w.-]+(\/[\w.-]+)+$/.test(type))
       throw refused(type, "must read family/name");
     if (isKnownType(type)) throw refused(type, "is a known type already");

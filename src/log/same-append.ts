@@ -1,16 +1,17 @@
 /** Tells whether events that were sent again are the stored ones, although their JSON text differs. */
 import { isDeepStrictEqual } from "node:util";
 import type { Queryable } from "../db/connect.ts";
-import type { NewEvent } from "../events/event.ts";
+import type { CheckedEvent } from "../events/envelope.ts";
+import type { SessionEvent } from "../events/event.ts";
+import { isSameJson } from "../events/same-json.ts";
 import type { SessionId } from "../events/ids.ts";
-import { detachJson } from "../events/lossless-json.ts";
 import { readEvents } from "./read.ts";
 
 /** Compares everything the caller gave, whatever the order of keys; a time we stamped is not compared. */
 export async function isSameAppend(
   db: Queryable,
   sessionId: SessionId,
-  events: readonly NewEvent[],
+  events: readonly CheckedEvent[],
   stored: { readonly firstSeq: number; readonly nextSeq: number },
 ): Promise<boolean> {
   if (events.length !== stored.nextSeq - stored.firstSeq) return false;
@@ -19,14 +20,20 @@ export async function isSameAppend(
     fromSeq: stored.firstSeq,
     toSeq: stored.nextSeq,
   })) {
-    const { seq, time, ...rest } = event;
     const given = events[at];
-    if (given === undefined || seq !== stored.firstSeq + at) return false;
-    if (given.time !== undefined && given.time !== time) return false;
-    const { time: _time, seq: _seq, ...sent } = given;
-    if (!isDeepStrictEqual(detachJson({ ...sent }), detachJson(rest)))
-      return false;
+    if (given === undefined || !isSame(given, event)) return false;
     at += 1;
   }
   return at === events.length;
+}
+
+function isSame(given: CheckedEvent, stored: SessionEvent): boolean {
+  return (
+    given.type === stored.type &&
+    (given.time === null || given.time === stored.time) &&
+    given.ignorable === (stored.ignorable ?? false) &&
+    isDeepStrictEqual(given.surfaceOp, stored.surfaceOp ?? null) &&
+    isDeepStrictEqual(given.sourceEventSeqs, stored.sourceEventSeqs ?? null) &&
+    isSameJson(given.data, stored.data)
+  );
 }

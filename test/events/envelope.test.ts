@@ -42,6 +42,7 @@ describe("a checked event", () => {
       surfaceOp: "append",
       sourceEventSeqs: [4, 5],
       keyOrder: "type,data,surfaceOp,seq,time,ignorable,sourceEventSeqs",
+      givenSeq: SEQ,
     });
   });
 
@@ -54,6 +55,7 @@ describe("a checked event", () => {
       surfaceOp: null,
       sourceEventSeqs: null,
       keyOrder: null,
+      givenSeq: null,
     });
   });
 

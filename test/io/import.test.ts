@@ -180,7 +180,57 @@ describe("importing a file again", () => {
   });
 });
 
+describe("two imports of one long file at once", () => {
+  it("both end with all of it, and count what each has appended", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    const events = Array.from({ length: 9_000 }, (_, seq) => ({
+      type: "feedback/record",
+      seq,
+      time: seq,
+      data: { text: `note ${seq}` },
+    }));
+    const file = await write(header(id), ...events);
+
+    const reports = await Promise.all([
+      importFile(store, file),
+      importFile(store, file),
+    ]);
+
+    expect(reports.map(({ outcome }) => outcome)).not.toContain("refused");
+    expect(reports.reduce((sum, { appended }) => sum + appended, 0)).toBe(
+      9_000,
+    );
+    expect((await store.session(id)).head).toBe(9_000);
+  });
+});
+
 describe("a file that is refused leaves nothing behind", () => {
+  it("for an event that is larger than the store takes, however far into it", async () => {
+    await using small = await createSessionStore({
+      databaseUrl: database().url,
+      maxEventCharacters: 1_000,
+    });
+    const id = randomUUID();
+    const events = Array.from({ length: 2_500 }, (_, seq) => ({
+      type: "feedback/record",
+      seq,
+      time: 1,
+      data: { text: seq === 2_400 ? "x".repeat(1_001) : "note" },
+    }));
+
+    const report = await importFile(small, await write(header(id), ...events));
+
+    expect(report).toMatchObject({
+      outcome: "refused",
+      line: 2_402,
+      appended: 0,
+    });
+    await expect(small.session(id)).rejects.toMatchObject({
+      code: "SESSION_NOT_FOUND",
+    });
+  });
+
   it.each<[string, number | null, string, readonly (object | string)[]]>([
     ["an empty file", 1, "there is no header line", []],
     ["a header that is no JSON", 1, "the header line is not JSON", ["{"]],
@@ -443,7 +493,7 @@ describe("an import", () => {
     await closed.close();
 
     await expect(importFile(closed, file)).rejects.toMatchObject({
-      code: "DATABASE_UNAVAILABLE",
+      code: "STORE_CLOSED",
     });
   });
 });

@@ -58,6 +58,22 @@ export class LogAudit {
     );
   }
 
+  /** Notes a gap, or a step back, in a file, and goes on from there. */
+  jumpTo(seq: unknown, line: number): void {
+    const isJump =
+      typeof seq === "number" && Number.isSafeInteger(seq) && seq >= 0;
+    if (!isJump) return;
+    this.note(
+      {
+        rule: "seq",
+        path: "seq",
+        reason: `is ${seq}, but seq ${this.nextSeq} comes next`,
+      },
+      line,
+    );
+    this.#checker.jumpTo(seq);
+  }
+
   /** Takes the next event out of a packed row, which is right by itself. */
   follow(event: SessionEvent, line: number | null): void {
     const seq = this.nextSeq;

@@ -25,6 +25,11 @@ export class LogChecker {
     return this.#nextSeq;
   }
 
+  /** Goes on at another seq, for a log that has a gap. */
+  jumpTo(seq: number): void {
+    this.#nextSeq = seq;
+  }
+
   /** State that the log so far leaves. */
   get state(): RulesState {
     return this.#state;

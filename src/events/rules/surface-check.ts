@@ -2,7 +2,6 @@
  * Follows the surface: a replacement must name current nodes, cite all that it shadows, and, where it rewrites a tool
  * result, change nothing but its content (spec 4.3, 4.4).
  */
-import { isDeepStrictEqual } from "node:util";
 import {
   isJsonArray,
   isJsonObject,
@@ -10,6 +9,7 @@ import {
   type JsonValue,
 } from "../json.ts";
 import { SurfaceOrder } from "../surface.ts";
+import { isSameJson } from "../same-json.ts";
 import { violate, type RuleEvent } from "./rule-event.ts";
 
 /** What is known of a node: its type, and, of a tool result, everything but its content. */
@@ -85,7 +85,7 @@ export class SurfaceCheck {
         "surfaceOp",
         `must replace a tool/result, but ${target} is ${node?.type ?? "unknown"}`,
       );
-    if (!isDeepStrictEqual(node.frame, frameOf(event.data)))
+    if (!isSameJson(node.frame, frameOf(event.data)))
       violate(
         "tool-result-rewrite",
         "data",
