@@ -52,7 +52,7 @@ async function checkLogFile(
   if (readConfig({ databaseUrl: options.databaseUrl }).databaseUrl === null)
     return checkFile(file, { knowsType: () => Promise.resolve(false) });
   await using context = await openContext(options);
-  return checkFile(file, {
+  return await checkFile(file, {
     knowsType: (type) => context.store.knowsEventType(type),
   });
 }
@@ -62,7 +62,7 @@ async function checkStored(
   options: CheckOptions,
 ): Promise<Report> {
   await using context = await openContext(options);
-  return context.store.check(sessionId, {
+  return await context.store.check(sessionId, {
     fixState: options.fixState === true,
   });
 }

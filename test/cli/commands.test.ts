@@ -168,6 +168,93 @@ describe("reading commands", () => {
   });
 });
 
+describe("check", () => {
+  it("finds nothing in a stored log and in the file it came from", async () => {
+    expect(await run("check", id)).toMatchObject({
+      code: 0,
+      stdout: "1,306 events, 0 findings.\n",
+    });
+    expect(await turnlog(["check", example])).toMatchObject({
+      code: 0,
+      stdout: "1,306 events, 0 findings.\n",
+    });
+  });
+
+  it("names every broken rule of a file with its line, goes on after a gap, and fails", async () => {
+    const { code, stdout } = await turnlog([
+      "check",
+      join(packageRoot(), "test/cli/broken.jsonl"),
+    ]);
+
+    expect(code).toBe(1);
+    expect(stdout.split("\n")).toEqual([
+      "line 3, seq 1 turn/start: data.turn starts a turn while turn 1 is open [turn-order]",
+      "line 4, seq is 4, but seq 2 comes next [seq]",
+      "line 4, seq 4 feedback/record: data.text must be a string [data-shape]",
+      "5 events, 3 findings.",
+      "",
+    ]);
+  });
+
+  it("replaces a wrong state beside a stored log when asked to", async () => {
+    const { db } = database();
+    await db.rows(
+      {
+        text: "update turnlog.sessions set state = '{}' where session_id = $1",
+      },
+      [id],
+    );
+    const found = await run("check", id);
+    const fixed = await run("check", id, "--fix-state");
+    const again = await run("check", id);
+
+    expect(found.stdout).toContain("is not what its log leaves [state]");
+    expect([found.code, fixed.code, again.code]).toEqual([1, 0, 0]);
+    expect(fixed.stdout).toContain("The state has been replaced.");
+  });
+
+  it.each([
+    [
+      "a file that is not there",
+      ["check", "./missing.jsonl"],
+      1,
+      "can't be read (ENOENT)",
+    ],
+    [
+      "a state of a file",
+      ["check", example, "--fix-state"],
+      2,
+      "a file has no state",
+    ],
+  ])("says of %s what is wrong", async (_what, args, code, text) => {
+    const result = await turnlog(args);
+
+    expect(result.code).toBe(code);
+    expect(result.stdout + result.stderr).toContain(text);
+  });
+});
+
+describe("sessions", () => {
+  it("shows no control characters of a title (they would move the cursor)", async () => {
+    const { db, store } = database();
+    const session = randomUUID();
+    const title = {
+      title: "\u001b[2Jred\u0007",
+      messageSeqs: [],
+      source: { kind: "user" },
+    };
+    await store.append(session, [{ type: "session/title", data: title }], {
+      expectedSeq: 0,
+    });
+    await catchUp(db);
+
+    const { stdout } = await run("sessions");
+
+    expect(stdout).toContain("\uFFFD[2Jred\uFFFD");
+    expect(stdout).not.toContain("\u001b");
+  });
+});
+
 describe("bad input gets one line that says what to do, and changes nothing", () => {
   it.each<[string, readonly string[], string | undefined, number, RegExp]>([
     [
