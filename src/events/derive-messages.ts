@@ -1,4 +1,4 @@
-/** Derived messages: what the model sees after a prefix of a log, in its order and verbatim (spec 5.1). */
+/** Derived messages: what the model sees after a prefix of a log, in its order and verbatim. */
 import { LogCorruptError } from "../errors.ts";
 import { member, type SessionEvent } from "./event.ts";
 import { isMessage, type Message } from "./message.ts";

@@ -1,4 +1,4 @@
-/** Checks one event's envelope and shape, and takes its data over (spec 1.1, 1.2, 1.4). */
+/** Checks one event's envelope and shape, and takes its data over. */
 import { parseSurfaceOp, type SurfaceOp } from "./surface.ts";
 import type { NewEvent } from "./event.ts";
 import { detachJson, NotLosslessError } from "./lossless-json.ts";

@@ -1,4 +1,4 @@
-/** Reads packed rows of deltas (spec 11.3): strict about keys, and all or nothing. */
+/** Reads packed rows of deltas: strict about keys, and all or nothing. */
 import type { SessionEvent } from "./event.ts";
 import {
   isJsonArray,

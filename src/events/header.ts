@@ -1,4 +1,4 @@
-/** The header of a session: immutable facts about it, kept beside the log (spec 1.5). */
+/** The header of a session: immutable facts about it, kept beside the log. */
 import { posix, win32 } from "node:path";
 import { FormatUnsupportedError } from "../errors.ts";
 import { isJsonObject, isSeq, type JsonValue } from "./json.ts";

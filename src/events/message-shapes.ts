@@ -1,4 +1,4 @@
-/** The shapes that a log must have to be opened again: messages on the surface, and request headers (spec 1.4). */
+/** The shapes that a log must have to be opened again: messages on the surface, and request headers. */
 import {
   isJsonObject,
   isJsonArray,

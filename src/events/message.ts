@@ -1,4 +1,4 @@
-/** A message as the log holds it (spec 2.5), and the blocks of its content. */
+/** A message as the log holds it, and the blocks of its content. */
 import { member } from "./event.ts";
 import { isJsonArray, isJsonObject, type JsonObject } from "./json.ts";
 import type { JsonValue } from "./json.ts";

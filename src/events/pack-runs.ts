@@ -1,5 +1,5 @@
 /**
- * Packs deltas (spec 11.3): three or more consecutive ones of one block become one row that keeps each text and each
+ * Packs deltas: three or more consecutive ones of one block become one row that keeps each text and each
  * time. Only deltas whose JSON text the expansion gives back exactly are packed: canonical keys in canonical order,
  * nothing more.
  */

@@ -1,4 +1,4 @@
-/** The attempts at one model request: a step makes one, and a retry inside of it makes another (spec 6.1, 12). */
+/** The attempts at one model request: a step makes one, and a retry inside of it makes another. */
 import { member, type SessionEvent } from "./event.ts";
 
 export interface RequestAttempt {

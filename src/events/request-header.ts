@@ -1,4 +1,4 @@
-/** The envelope of a request: what `request/header` says of it (spec 2.8). */
+/** The envelope of a request: what `request/header` says of it. */
 import { member } from "./event.ts";
 import { isJsonArray, isJsonObject, type JsonObject } from "./json.ts";
 import type { JsonValue } from "./json.ts";

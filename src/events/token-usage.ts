@@ -1,4 +1,4 @@
-/** Token counts as providers report them, told apart from garbage (spec 2.9). */
+/** Token counts as providers report them, told apart from garbage. */
 import { member } from "./event.ts";
 import { isJsonObject, isSeq, type JsonValue } from "./json.ts";
 

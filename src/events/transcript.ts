@@ -1,4 +1,4 @@
-/** The transcript: a session as a person saw it, which is not what the model sees (spec 5.2). */
+/** The transcript: a session as a person saw it, which is not what the model sees. */
 import { member, type SessionEvent } from "./event.ts";
 import { isInterrupted } from "./interrupted.ts";
 import { isJsonArray, seqOrNull, type JsonValue } from "./json.ts";

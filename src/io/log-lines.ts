@@ -1,4 +1,4 @@
-/** The lines of a JSONL session log (spec 11.2, 11.3): a header, then events and packed rows of deltas. */
+/** The lines of a JSONL session log: a header, then events and packed rows of deltas. */
 import { TurnlogError } from "../errors.ts";
 import type { SessionEvent } from "../events/event.ts";
 import { expandRun } from "../events/expand-runs.ts";

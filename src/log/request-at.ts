@@ -1,4 +1,4 @@
-/** Model requests as they were sent: made again from the log before their first chunk (spec 12). */
+/** Model requests as they were sent: made again from the log before their first chunk. */
 import type { Queryable } from "../db/connect.ts";
 import { RequestNotFoundError } from "../errors.ts";
 import {

@@ -17,7 +17,7 @@ import { anyJson, anyText } from "./any-json.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 
-/** The text example of spec 11.3. */
+/** Three text deltas and the row they pack to. */
 const TEXT_EVENTS = [
   '{"type":"assistant/chunk","seq":7,"time":1000,"data":{"turn":1,"step":2,"chunk":{"type":"text-delta","index":0,"text":"Gu"}}}',
   '{"type":"assistant/chunk","seq":8,"time":1004,"data":{"turn":1,"step":2,"chunk":{"type":"text-delta","index":0,"text":"ten"}}}',
@@ -26,7 +26,7 @@ const TEXT_EVENTS = [
 const TEXT_ROW =
   '{"type":"text-chunks","seq0":7,"time0":1000,"data":{"turn":1,"step":2,"index":0,"dt":[4,-1],"texts":["Gu","ten"," Tag"]}}';
 
-/** The tool example of spec 11.3. */
+/** Three deltas of a tool call and the row they pack to. */
 const TOOL_EVENTS = [
   '{"type":"assistant/chunk","seq":20,"time":5,"data":{"turn":1,"step":1,"chunk":{"type":"tool-call-delta","index":1,"id":"c1","name":"bash","argumentsDelta":"{\\"a\\""}}}',
   '{"type":"assistant/chunk","seq":21,"time":5,"data":{"turn":1,"step":1,"chunk":{"type":"tool-call-delta","index":1,"id":"c1","name":"bash","argumentsDelta":":"}}}',
@@ -38,7 +38,7 @@ const TOOL_ROW =
 /** The place of the members of the text row. */
 const TEXT_PLACE = { turn: 1, step: 2, index: 0 };
 
-describe("the examples of the spec", () => {
+describe("the two examples", () => {
   it.each([
     ["text", TEXT_EVENTS, TEXT_ROW],
     ["tool", TOOL_EVENTS, TOOL_ROW],

@@ -50,7 +50,7 @@ describe("parseSurfaceOp", () => {
   });
 });
 
-describe("the example A3 of the spec", () => {
+describe("replacements in an order that is not numeric (A3)", () => {
   const start = surfaceOf(2, 7, 12);
   const r1 = replace(start, 2, 7, 20);
   const r2 = replace(r1, 20, 12, 25);

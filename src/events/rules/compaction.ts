@@ -1,4 +1,4 @@
-/** A compaction is a bracket: start, summary, the replacement right behind it, end (spec 10). */
+/** A compaction is a bracket: start, summary, the replacement right behind it, end. */
 import { isDeepStrictEqual } from "node:util";
 import { member } from "../event.ts";
 import { isJsonArray, isSeq, type JsonValue } from "../json.ts";

@@ -1,4 +1,4 @@
-/** A goal changes by whole revisions: each one follows from the one before (spec 2.4). */
+/** A goal changes by whole revisions: each one follows from the one before. */
 import { member } from "../event.ts";
 import {
   isJsonObject,

@@ -1,4 +1,4 @@
-/** The queues of pending input: each splice must fit the queue it edits (spec 2.2). */
+/** The queues of pending input: each splice must fit the queue it edits. */
 import { member } from "../event.ts";
 import { isJsonArray, isSeq, type JsonValue } from "../json.ts";
 import { violate, type RuleEvent } from "./rule-event.ts";

@@ -1,4 +1,4 @@
-/** Questions and their answers: approvals, slash commands, hooks, and code that tools run (spec 4.5). */
+/** Questions and their answers: approvals, slash commands, hooks, and code that tools run. */
 import { member } from "../event.ts";
 import { isSeq } from "../json.ts";
 import {

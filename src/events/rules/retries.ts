@@ -1,4 +1,4 @@
-/** Retries of a request inside its step: counted chains, each scheduled retry started once (spec 4.5). */
+/** Retries of a request inside its step: counted chains, each scheduled retry started once. */
 import { member } from "../event.ts";
 import { isSeq } from "../json.ts";
 import {

@@ -1,6 +1,6 @@
 /**
  * Follows the surface: a replacement must name current nodes, cite all that it shadows, and, where it rewrites a tool
- * result, change nothing but its content (spec 4.3, 4.4).
+ * result, change nothing but its content.
  */
 import {
   isJsonArray,

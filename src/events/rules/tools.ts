@@ -1,4 +1,4 @@
-/** A fresh tool result answers a call of its own step, once (spec 4.5). */
+/** A fresh tool result answers a call of its own step, once. */
 import { member } from "../event.ts";
 import { isJsonArray } from "../json.ts";
 import { textOf, violate, type RuleEvent } from "./rule-event.ts";

@@ -1,4 +1,4 @@
-/** Turns and steps are brackets: numbered from 1, never crossing, and most of what a request leaves stands in one (spec 4.2). */
+/** Turns and steps are brackets: numbered from 1, never crossing, and most of what a request leaves stands in one. */
 import type { Brackets, RuleEvent } from "./rule-event.ts";
 import { requireTurn, stepOf, turnOf, violate } from "./rule-event.ts";
 

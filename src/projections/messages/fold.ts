@@ -1,4 +1,4 @@
-/** Derived messages: every message with where it stands on the surface, and whether a person saw it (spec 5). */
+/** Derived messages: every message with where it stands on the surface, and whether a person saw it. */
 import { LogCorruptError } from "../../errors.ts";
 import { member } from "../../events/event.ts";
 import { isInterrupted } from "../../events/interrupted.ts";

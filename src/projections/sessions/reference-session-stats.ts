@@ -1,4 +1,4 @@
-/** The reference harness' `sessionStats` (spec 6.2): counts and times of the whole log; differences are never negative. */
+/** The reference harness' `sessionStats`: counts and times of the whole log; differences are never negative. */
 import { member } from "../../events/event.ts";
 import type { JsonValue } from "../../events/json.ts";
 import { usageOfEvent } from "../../events/token-usage.ts";

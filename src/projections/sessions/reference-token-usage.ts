@@ -1,5 +1,5 @@
 /**
- * The reference harness' `tokenUsage` (spec 6.1): the last report of a step replaces the one before it, so that a
+ * The reference harness' `tokenUsage`: the last report of a step replaces the one before it, so that a
  * message does not count again what its chunk reported. Retries of a step overwrite each other by this rule.
  */
 import { member } from "../../events/event.ts";

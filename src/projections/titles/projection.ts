@@ -1,4 +1,4 @@
-/** The `titles` projection: every title a session had; the latest in the log is the current one (spec 7). */
+/** The `titles` projection: every title a session had; the latest in the log is the current one. */
 import { defineProjection } from "../../projector/projection.ts";
 import { asTimestamp } from "../columns.ts";
 import { readTitle } from "../../events/title.ts";

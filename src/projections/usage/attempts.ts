@@ -1,4 +1,4 @@
-/** Which request attempt of a step the log is in: retries inside a step are attempts of their own (spec 6.1, 12). */
+/** Which request attempt of a step the log is in: retries inside a step are attempts of their own. */
 import type { TokenUsage } from "../../events/token-usage.ts";
 
 export interface Attempt {

@@ -1,4 +1,4 @@
-/** Token usage: one fact for each request attempt, never summed here, so that totals can't drift from facts (spec 6). */
+/** Token usage: one fact for each request attempt, never summed here, so that totals can't drift from facts. */
 import { member } from "../../events/event.ts";
 import type { SessionHeader } from "../../events/header.ts";
 import { seqOrNull, type JsonValue } from "../../events/json.ts";
@@ -99,15 +99,19 @@ function applyChunk(
     state.route,
   );
   if (attempt.firstSeq === event.seq) giveUp(state, state.attempt, event, rows);
-  const usage = usageOfEvent(event);
-  const reported =
-    usage === null
-      ? attempt
-      : { ...attempt, usage, seq: event.seq, timeMs: event.time };
+  const reported = withReport(attempt, event);
   const isFinish = member(member(event.data, "chunk"), "type") === "finish";
   const next = isFinish ? { ...reported, ended: true } : reported;
-  if (usage !== null) write(state, event, rows, next);
+  if (reported !== attempt) write(state, event, rows, next);
   return { ...state, attempt: next };
+}
+
+/** The attempt with the usage that the event reports, or the same one when it reports none. */
+function withReport(attempt: Attempt, event: ProjectedEvent): Attempt {
+  const usage = usageOfEvent(event);
+  return usage === null
+    ? attempt
+    : { ...attempt, usage, seq: event.seq, timeMs: event.time };
 }
 
 function applyMessage(
@@ -122,11 +126,7 @@ function applyMessage(
     state.route,
   );
   if (attempt.firstSeq === event.seq) giveUp(state, state.attempt, event, rows);
-  const usage = usageOfEvent(event);
-  const reported =
-    usage === null
-      ? attempt
-      : { ...attempt, usage, seq: event.seq, timeMs: event.time };
+  const reported = withReport(attempt, event);
   const source = routeOf(member(member(event.data, "message"), "source"));
   return settle(state, event, rows, {
     ...reported,
