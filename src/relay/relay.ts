@@ -78,7 +78,7 @@ class RelayLoop {
 
   /** One look around; returns how long to wait for a wake-up before the next. */
   async #turn(): Promise<number> {
-    const { db, pollMs, ttlMs } = this.#options;
+    const { db, logger, pollMs, ttlMs } = this.#options;
     if (this.#fence === null || performance.now() >= this.#renewAt)
       await this.#lead();
     if (this.#fence === null) return STANDBY_MS;
@@ -91,6 +91,7 @@ class RelayLoop {
       ttlMs,
     });
     if (drained === null) {
+      logger.warn({ holder: this.#holder }, "relay lost the lead");
       this.#fence = null;
       return 0;
     }

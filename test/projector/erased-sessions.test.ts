@@ -1,12 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { Db } from "../../src/db/connect.ts";
-import { builtInProjections } from "../../src/projections/registry.ts";
 import { CheckpointMovedError } from "../../src/projector/checkpoints.ts";
-import { appendLog } from "../support/append-log.ts";
-import { liveRows } from "../support/build-rows.ts";
+import { appendLog, expectFolded } from "../support/append-log.ts";
 import { useTestDatabase } from "../support/database.ts";
-import { ours } from "../support/derived.ts";
 import { notes, prompt } from "../support/events.ts";
 import {
   changeLog,
@@ -16,7 +12,6 @@ import {
   foldFully,
   schemaOf,
 } from "../support/projector-steps.ts";
-import { pureFold } from "../support/pure-fold.ts";
 import type { EventLike, LogLike } from "../support/reference-log.ts";
 import { openTransaction } from "../support/relay-open-transaction.ts";
 import { lead, workOf, untilBlocked } from "../support/relay-steps.ts";
@@ -24,14 +19,6 @@ import { lead, workOf, untilBlocked } from "../support/relay-steps.ts";
 const database = useTestDatabase();
 const long = exampleLog("04-compaction.jsonl");
 const short = exampleLog("10-delegated-reading.jsonl");
-
-async function expectFolded(db: Db, log: LogLike): Promise<void> {
-  const { header, events } = ours(log);
-  for (const projection of builtInProjections)
-    expect(await liveRows(db, projection, header.id), projection.name).toEqual(
-      pureFold(projection, header, events),
-    );
-}
 
 /** Deletes a session's log; the checkpoints know nothing of it. */
 function erase(sessionId: string): Promise<void> {

@@ -4,10 +4,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Db } from "../../src/db/connect.ts";
 import { builtInProjections } from "../../src/projections/registry.ts";
-import { appendLog, expectStoredAndFolded } from "../support/append-log.ts";
-import { liveRows } from "../support/build-rows.ts";
+import {
+  appendLog,
+  expectFolded,
+  expectStoredAndFolded,
+} from "../support/append-log.ts";
 import { useTestDatabase } from "../support/database.ts";
-import { ours } from "../support/derived.ts";
 import { deltas, note, notes, openStep, prompt } from "../support/events.ts";
 import { legalLog } from "../support/generated-logs.ts";
 import { exampleFiles } from "../support/logs.ts";
@@ -19,22 +21,12 @@ import {
   schemaOf,
 } from "../support/projector-steps.ts";
 import { runs } from "../support/property-runs.ts";
-import { pureFold } from "../support/pure-fold.ts";
-import { readLog, type LogLike } from "../support/reference-log.ts";
+import { readLog } from "../support/reference-log.ts";
 import { openTransaction } from "../support/relay-open-transaction.ts";
 import { lead, workOf } from "../support/relay-steps.ts";
 
 const database = useTestDatabase();
 const example = exampleLog("04-compaction.jsonl");
-
-/** Every live table holds the fold of the events that are stored. */
-async function expectFolded(db: Db, log: LogLike): Promise<void> {
-  const { header, events } = ours(log);
-  for (const projection of builtInProjections)
-    expect(await liveRows(db, projection, header.id), projection.name).toEqual(
-      pureFold(projection, header, events),
-    );
-}
 
 /** Which versions of a session's rows and checkpoints are there. */
 async function rowVersions(db: Db, sessionId: string): Promise<object> {

@@ -38,6 +38,12 @@ export async function expectStoredAndFolded(
   expect(stored.map((event) => JSON.stringify(event))).toEqual(
     events.map((event) => JSON.stringify(event)),
   );
+  await expectFolded(db, log);
+}
+
+/** Every live table holds the fold of the events that are stored. */
+export async function expectFolded(db: Db, log: LogLike): Promise<void> {
+  const { header, events } = ours(log);
   for (const projection of builtInProjections)
     expect(await liveRows(db, projection, header.id), projection.name).toEqual(
       pureFold(projection, header, events),

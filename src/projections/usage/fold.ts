@@ -114,11 +114,12 @@ function withReport(attempt: Attempt, event: ProjectedEvent): Attempt {
     : { ...attempt, usage, seq: event.seq, timeMs: event.time };
 }
 
-function applyMessage(
+/** The attempt that a message or a failure is about; when that is a new one, the one in hand has failed. */
+function takeToSettle(
   state: UsageState,
   event: ProjectedEvent,
   rows: UsageRows,
-): UsageState {
+): Attempt {
   const attempt = attemptToSettle(
     state.attempt,
     placeOf(event.data),
@@ -126,6 +127,15 @@ function applyMessage(
     state.route,
   );
   if (attempt.firstSeq === event.seq) giveUp(state, state.attempt, event, rows);
+  return attempt;
+}
+
+function applyMessage(
+  state: UsageState,
+  event: ProjectedEvent,
+  rows: UsageRows,
+): UsageState {
+  const attempt = takeToSettle(state, event, rows);
   const reported = withReport(attempt, event);
   const source = routeOf(member(member(event.data, "message"), "source"));
   return settle(state, event, rows, {
@@ -142,13 +152,7 @@ function applyRetry(
   event: ProjectedEvent,
   rows: UsageRows,
 ): UsageState {
-  const attempt = attemptToSettle(
-    state.attempt,
-    placeOf(event.data),
-    event,
-    state.route,
-  );
-  if (attempt.firstSeq === event.seq) giveUp(state, state.attempt, event, rows);
+  const attempt = takeToSettle(state, event, rows);
   return settle(state, event, rows, {
     ...attempt,
     outcome: "failed",
