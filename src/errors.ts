@@ -14,6 +14,8 @@ export type ErrorCode =
   | "EVENT_NOT_FOUND"
   | "EVENT_TOO_LARGE"
   | "EVENT_TYPE_UNKNOWN"
+  | "FILE_EXISTS"
+  | "FILE_UNWRITABLE"
   | "FORMAT_UNSUPPORTED"
   | "IMPORT_CONFLICT"
   | "LOG_CORRUPT"
@@ -271,6 +273,31 @@ export class EventTypeUnknownError extends TurnlogError {
     );
     this.type = facts.type;
     this.seq = facts.seq;
+  }
+}
+
+/** An export would overwrite a file. */
+export class FileExistsError extends TurnlogError {
+  readonly code = "FILE_EXISTS";
+  readonly path: string;
+  constructor(facts: { path: string }) {
+    super(
+      `${facts.path} is there already and was left as it is. Name another place, or overwrite it with --force.`,
+    );
+    this.path = facts.path;
+  }
+}
+
+/** An export can't write its file. */
+export class FileUnwritableError extends TurnlogError {
+  readonly code = "FILE_UNWRITABLE";
+  readonly path: string;
+  constructor(facts: { path: string; reason: string; cause: unknown }) {
+    super(
+      `${facts.path} can't be written (${facts.reason}). Make room or name another place.`,
+      { cause: facts.cause },
+    );
+    this.path = facts.path;
   }
 }
 

@@ -6,6 +6,7 @@ import { checkSchema } from "./db/migrate.ts";
 import type { NewEvent, SessionEvent } from "./events/event.ts";
 import type { NewSessionHeader, SessionHeader } from "./events/header.ts";
 import { AppendId, SessionId } from "./events/ids.ts";
+import type { Finding } from "./events/rules/log-audit.ts";
 import { appendEvents, type AppendContext } from "./log/append.ts";
 import {
   takeHeader,
@@ -15,6 +16,7 @@ import {
 import { requireSeq, requireText, requireTimeout } from "./log/bad-call.ts";
 import { takeEvents } from "./log/check-batch.ts";
 import { checkSession, type CheckReport } from "./log/check-session.ts";
+import { recordFindings } from "./log/import-findings.ts";
 import { EventTypes, type RegisteredType } from "./log/event-types.ts";
 import { StateCache } from "./log/state-cache.ts";
 import type { SizeLimits } from "./log/encode-append.ts";
@@ -29,6 +31,7 @@ import {
 } from "./log/request-at.ts";
 import { readTranscript, type TranscriptOptions } from "./log/transcript.ts";
 import { readEvents, type ReadOptions } from "./log/read.ts";
+import { readSessionIds } from "./log/session-ids.ts";
 import { readSessionRow } from "./log/session-row.ts";
 import { readAsOfSeq } from "./query/as-of.ts";
 import {
@@ -76,6 +79,11 @@ export interface AppendOptions {
   readonly tenant?: string;
   /** Allows the id of a deleted session. @defaultValue false */
   readonly recreate?: boolean;
+  /**
+   * Stores events that break a rule between events, as a log that was recorded elsewhere may. `check` reports them.
+   * @defaultValue false
+   */
+  readonly allowFindings?: boolean;
   /** How long a lost connection is met by sending again, in ms. @defaultValue 10000 */
   readonly timeoutMs?: number;
 }
@@ -124,6 +132,8 @@ export interface SessionStore extends AsyncDisposable {
   read(sessionId: string, options?: ReadOptions): AsyncIterable<SessionEvent>;
   /** @throws SessionNotFoundError, SessionDeletedError */
   session(sessionId: string): Promise<SessionInfo>;
+  /** Yields the ids of all stored sessions, in byte order. Reads the log, not the read tables. */
+  sessionIds(): AsyncIterable<string>;
   /**
    * The messages that the model sees after event `seq`, in its order and verbatim; `head - 1` gives those of now. Reads
    * the log, not the read tables.
@@ -186,6 +196,15 @@ export interface SessionStore extends AsyncDisposable {
     sessionId: string,
     options?: { readonly fixState?: boolean },
   ): Promise<CheckReport>;
+  /**
+   * Keeps what an import of a log as it is found; `check` then says of these findings that they are accepted. Repeating
+   * it changes nothing.
+   * @throws nothing for a session or an event that is not stored: its findings are passed over
+   */
+  recordFindings(
+    sessionId: string,
+    findings: readonly Finding[],
+  ): Promise<void>;
   /** Sizes that appends may have. */
   readonly limits: SizeLimits;
   /** Ends the connections; calls in hand may fail. Calling it again does nothing. */
@@ -270,6 +289,7 @@ export function storeOver(
       const { header, head } = await readSessionRow(db, SessionId(sessionId));
       return { header, head };
     },
+    sessionIds: () => readSessionIds(db),
     async messagesAt(sessionId, seq) {
       return readMessagesAt(db, SessionId(sessionId), seq);
     },
@@ -336,6 +356,9 @@ export function storeOver(
         fixState: options?.fixState ?? false,
       });
     },
+    async recordFindings(sessionId, findings) {
+      await recordFindings(db, SessionId(sessionId), findings);
+    },
     limits,
     close,
     [Symbol.asyncDispose]: close,
@@ -358,6 +381,7 @@ async function append(
     header = {},
     tenant,
     recreate,
+    allowFindings,
     timeoutMs = 10_000,
   } = options ?? {};
   const expectedSeq =
@@ -370,6 +394,7 @@ async function append(
     header: takeHeader(header),
     tenant: tenant === undefined ? null : requireText(tenant, "tenant"),
     recreate: recreate === true,
+    allowFindings: allowFindings === true,
     now: Date.now(),
     timeoutMs: requireTimeout(timeoutMs, "timeoutMs"),
     limits: context.limits,

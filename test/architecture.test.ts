@@ -56,6 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   query: ["db", "events", "errors", "drizzle-orm"],
   "session-store": ["config", "db", "errors", "events", "log", "query"],
   io: ["session-store", "events", "errors"],
+  "io/zstd": ["io", "fzstd", "xxhash-wasm", "@hpcc-js/wasm-zstd"],
   embedded: ["errors", "pg", "zod"],
   runtime: [
     "config",

@@ -15,7 +15,7 @@ export interface CheckOptions extends CommonOptions {
 
 type Report = FileCheckReport | CheckReport;
 
-/** Exit code 1 when something was found and not mended. */
+/** Exit code 1 when something was found that is neither mended nor was accepted when the log was imported. */
 export async function checkCommand(
   target: string,
   options: CheckOptions,
@@ -23,21 +23,26 @@ export async function checkCommand(
   const report = looksLikeFile(target)
     ? await checkLogFile(target, options)
     : await checkStored(target, options);
+  const accepted = "accepted" in report ? report.accepted : 0;
   const isStateFixed = "isStateFixed" in report && report.isStateFixed;
   if (options.json === true) printJson(report);
   else {
-    report.findings.forEach((finding) => console.log(findingText(finding)));
+    report.findings.forEach((finding, at) =>
+      console.log(
+        `${findingText(finding)}${at < accepted ? " (accepted at import)" : ""}`,
+      ),
+    );
     const fixed = isStateFixed ? " The state has been replaced." : "";
     console.log(
       `${formatCount(report.events)} events, ${formatCount(report.count)} findings.${fixed}`,
     );
   }
-  return report.count - (isStateFixed ? 1 : 0) === 0 ? 0 : 1;
+  return report.count - accepted - (isStateFixed ? 1 : 0) === 0 ? 0 : 1;
 }
 
 function looksLikeFile(target: string): boolean {
   const isFile = statSync(target, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile || target.endsWith(".jsonl") || /[/\\]/.test(target);
+  return isFile || /\.jsonl(\.zstd?)?$/.test(target) || /[/\\]/.test(target);
 }
 
 /** A file needs no database, but one that is given knows further event types. */

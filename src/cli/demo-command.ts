@@ -21,7 +21,10 @@ const EXCERPT = 8;
 export async function demoCommand(options: CommonOptions): Promise<number> {
   await using context = await openContext(options);
   const { db, config, store } = context;
-  const reports = await importFiles(store, await exampleFiles());
+  const reports = await importFiles(
+    store,
+    (await exampleFiles()).map((file) => ({ file })),
+  );
   await using _pipeline = startPipeline({ db, config, logger: silentLogger });
   const isCaughtUp = await untilCaughtUp(db);
   const tour = await collect(context, reports);

@@ -1,36 +1,89 @@
-/** `turnlog import <files…>`: session logs into the store. */
+/** `turnlog import <paths…>`: session logs, and folders of them, into the store. */
+import { statSync } from "node:fs";
 import { silentLogger } from "../logger.ts";
 import { readStatus } from "../query/status.ts";
+import type { ImportReport } from "../io/import-file.ts";
+import { LogFileError } from "../io/log-file-error.ts";
+import { findLogs, requirePlace } from "../io/session-folders.ts";
 import { openContext, type CommonOptions, type Context } from "./context.ts";
-import { importFiles } from "./import-files.ts";
+import { importFiles, type ImportTask } from "./import-files.ts";
 import { formatCount, printJson, printTable, Progress } from "./output.ts";
 import { startPipeline, untilCaughtUp } from "../runtime/pipeline.ts";
 
+export interface ImportCommandOptions extends CommonOptions {
+  readonly dryRun?: boolean;
+  readonly allowFindings?: boolean;
+  readonly concurrency: number;
+}
+
 /** Exit code 1 when a file was refused; the others are imported. */
 export async function importCommand(
-  files: readonly string[],
-  options: CommonOptions,
+  paths: readonly string[],
+  options: ImportCommandOptions,
 ): Promise<number> {
   await using context = await openContext(options);
-  const reports = await importFiles(context.store, files);
+  const tasks = (await Promise.all(paths.map(tasksOf))).flat();
+  const { dryRun = false, allowFindings = false, concurrency } = options;
+  const reports = await importFiles(context.store, tasks, {
+    dryRun,
+    allowFindings,
+    concurrency,
+  });
   const appended = reports.reduce((sum, report) => sum + report.appended, 0);
   if (options.json === true) printJson(reports);
   else {
-    printTable(
-      reports.map(({ file, outcome, sessionId, events, appended: added }) => ({
-        file,
-        outcome,
-        session: sessionId,
-        events,
-        appended: added,
-      })),
-    );
+    const hasFindings = reports.some(({ findingCount }) => findingCount > 0);
+    printTable(reports.map((report) => reportRow(report, hasFindings)));
+    const what = dryRun ? "events would be appended" : "events appended";
     console.log(
-      `${formatCount(appended)} events appended from ${files.length} files.`,
+      `${formatCount(appended)} ${what} from ${formatCount(tasks.length)} files.`,
     );
   }
-  if (appended > 0) await fillReadTables(context);
+  if (appended > 0 && !dryRun) await fillReadTables(context);
   return reports.some((report) => report.outcome === "refused") ? 1 : 0;
+}
+
+/** A file stands for itself; a folder for the logs below it, each of which must stand in its place. */
+async function tasksOf(path: string): Promise<readonly ImportTask[]> {
+  const isFolder =
+    statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder) return [{ file: path }];
+  const { logs, strays, doubles } = await findLogs(path);
+  for (const stray of strays)
+    console.error(
+      `${stray}: not where the folder layout has its logs, and passed over; name the file itself to import it`,
+    );
+  if (logs.length === 0)
+    console.error(
+      `${path}: no logs found; they are <project>/<session>/session.jsonl or session.jsonl.zstd`,
+    );
+  return logs.map((file) => ({
+    file,
+    options: {
+      requireHeader: (header) => {
+        const other = doubles.get(file);
+        if (other !== undefined)
+          throw new LogFileError(
+            "SEVERAL_LOGS",
+            null,
+            `${other} is of the same session; name the file itself to import one of them`,
+          );
+        requirePlace(file, header);
+      },
+    },
+  }));
+}
+
+function reportRow(report: ImportReport, hasFindings: boolean) {
+  const { file, outcome, sessionId, events, appended, findingCount } = report;
+  return {
+    file,
+    outcome,
+    session: sessionId,
+    events,
+    appended,
+    ...(hasFindings ? { findings: findingCount } : {}),
+  };
 }
 
 /** Somebody has to fold what was appended: a running relay, or, on the embedded database, we ourselves. */

@@ -1,35 +1,128 @@
-/** Imports files one after the other, shows how far it is, and says what became of each. */
-import { importFile, type ImportReport } from "../io/import-file.ts";
-import type { SessionStore } from "../session-store.ts";
+/** Imports files, several at a time, shows how far it is, and says what became of each. */
 import { formatCount, Progress } from "./output.ts";
+import {
+  importFile,
+  type ImportOptions,
+  type ImportReport,
+} from "../io/import-file.ts";
+import type { SessionStore } from "../session-store.ts";
 
-/** Refused files are reported and the others go on. */
+/** A file, and what importing it needs beyond the common options. */
+export interface ImportTask {
+  readonly file: string;
+  readonly options?: Pick<ImportOptions, "open" | "requireHeader">;
+}
+
+export interface ImportRun extends Pick<
+  ImportOptions,
+  "allowFindings" | "dryRun"
+> {
+  /** Files at a time. @defaultValue 1 */
+  readonly concurrency?: number;
+}
+
+/** Refused files are reported and the others go on. Reports are in the order of the tasks. */
 export async function importFiles(
   store: SessionStore,
-  files: readonly string[],
+  tasks: readonly ImportTask[],
+  run: ImportRun = {},
 ): Promise<ImportReport[]> {
+  const { concurrency = 1, ...common } = run;
   const reports: ImportReport[] = [];
-  const progress = new Progress();
-  for (const [at, file] of files.entries()) {
-    const startedAt = performance.now();
-    const report = await importFile(store, file, ({ phase, events }) => {
-      progress.show(() => {
-        const perSecond = Math.round(
-          (events * 1_000) / (performance.now() - startedAt),
-        );
-        return `${at + 1}/${files.length}  ${file}  ${phase}  ${formatCount(events)} events  ${formatCount(perSecond)}/s`;
+  const meter = new Meter(tasks.length);
+  const left = tasks.entries();
+  const worker = async (): Promise<void> => {
+    for (const [at, { file, options }] of left) {
+      const report = await importFile(store, file, {
+        ...common,
+        ...options,
+        onProgress: ({ phase, events }) => meter.show(at, file, phase, events),
       });
-    });
-    progress.clear();
-    if (report.outcome === "refused") console.error(refusal(report));
-    reports.push(report);
-  }
+      meter.done(at);
+      for (const line of remarksOn(report)) console.error(line);
+      reports[at] = report;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return reports;
 }
 
-/** `file:line: reason`. */
-function refusal(report: ImportReport): string {
-  const where =
-    report.line === null ? report.file : `${report.file}:${report.line}`;
-  return `${where}: refused: ${report.reason ?? ""}`;
+/** One line for all files in hand: how many are done, and events a second over all. */
+class Meter {
+  readonly #progress = new Progress();
+  readonly #files: number;
+  readonly #startedAt = performance.now();
+  /** Events followed so far, in files that are done and in each that is in hand. */
+  #before = 0;
+  readonly #inHand = new Map<number, { check: number; append: number }>();
+  #done = 0;
+
+  constructor(files: number) {
+    this.#files = files;
+  }
+
+  show(
+    at: number,
+    file: string,
+    phase: "check" | "append",
+    events: number,
+  ): void {
+    const counts = this.#inHand.get(at) ?? { check: 0, append: 0 };
+    this.#inHand.set(at, { ...counts, [phase]: events });
+    this.#progress.show(() => {
+      const perSecond =
+        (this.#total() * 1_000) / (performance.now() - this.#startedAt);
+      return `${this.#done}/${this.#files}  ${file}  ${phase}  ${formatCount(events)} events  ${formatCount(Math.round(perSecond))}/s`;
+    });
+  }
+
+  done(at: number): void {
+    this.#before += eventsOf(this.#inHand.get(at));
+    this.#inHand.delete(at);
+    this.#done += 1;
+    this.#progress.clear();
+  }
+
+  #total(): number {
+    return [...this.#inHand.values()].reduce(
+      (sum, counts) => sum + eventsOf(counts),
+      this.#before,
+    );
+  }
+}
+
+/** Each event is looked at twice: checked, and appended or compared. */
+function eventsOf(
+  counts: { readonly check: number; readonly append: number } | undefined,
+): number {
+  return counts === undefined ? 0 : (counts.check + counts.append) / 2;
+}
+
+const FINDINGS_HINT =
+  "; if the log is wanted as it is, import it with --allow-findings";
+
+/** What a person should know of an import beyond its row in the table: `file:line: what`. */
+function remarksOn(report: ImportReport): string[] {
+  const { file, line, reason, code, tail, converted, findingCount } = report;
+  const at = (number: number | null): string =>
+    number === null ? file : `${file}:${number}`;
+  const remarks: string[] = [];
+  if (reason !== null)
+    remarks.push(
+      `${at(line)}: refused: ${reason}${code === "RULE_BROKEN" ? FINDINGS_HINT : ""}`,
+    );
+  if (tail !== null)
+    remarks.push(
+      `${at(tail.line)}: the tail from this line on is torn and left out: ${tail.reason}`,
+    );
+  if (converted > 0)
+    remarks.push(
+      `${file}: ${formatCount(converted)} events of an earlier shape were converted`,
+    );
+  for (const loss of report.losses) remarks.push(`${file}: ${loss}`);
+  if (findingCount > 0)
+    remarks.push(
+      `${file}: ${formatCount(findingCount)} findings accepted; see: turnlog check ${report.sessionId ?? file}`,
+    );
+  return remarks;
 }

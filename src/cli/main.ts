@@ -16,6 +16,7 @@ import {
 } from "../errors.ts";
 import { checkCommand } from "./check-command.ts";
 import { demoCommand } from "./demo-command.ts";
+import { exportCommand } from "./export-command.ts";
 import { importCommand } from "./import-command.ts";
 import { migrateCommand } from "./migrate-command.ts";
 import {
@@ -74,10 +75,31 @@ function program(): Command {
     .action(done(migrateCommand));
   command(
     "import",
-    "append JSONL session logs; what is stored already is not repeated",
+    "append session logs; what is stored already is compared and not repeated",
   )
-    .argument("<files...>", "log files")
+    .argument(
+      "<paths...>",
+      "JSONL logs, plain or compressed with zstd, or folders of sessions",
+    )
+    .option("--dry-run", "check and compare, and store nothing")
+    .option(
+      "--allow-findings",
+      "import logs whose events break rules among each other as they are",
+    )
+    .option("--concurrency <files>", "files at a time", positiveNumber, 4)
     .action(done(importCommand));
+  command("export", "write sessions as JSONL logs, to stdout by default")
+    .argument("[sessions...]", "session ids")
+    .option("--all", "every stored session")
+    .option("--file <path>", "into this file")
+    .option(
+      "--folder <path>",
+      "into <path>/<project>/<session>/session.jsonl, one for each session",
+    )
+    .option("--zstd", "compressed")
+    .option("--unpacked", "each streamed delta on a line of its own")
+    .option("--force", "overwrite files")
+    .action(done(exportCommand));
   command("sessions", "list sessions, those with the latest prompt first")
     .addOption(limit(50))
     .action(done(sessionsCommand));
@@ -127,6 +149,13 @@ function wholeNumber(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 0)
     throw new InvalidArgumentError("It must be a whole number from 0.");
+  return number;
+}
+
+function positiveNumber(text: string): number {
+  const number = wholeNumber(text);
+  if (number === 0)
+    throw new InvalidArgumentError("It must be a whole number from 1.");
   return number;
 }
 

@@ -40,35 +40,54 @@ interface Delta {
   readonly text: string;
 }
 
-/** Walks events in order and yields runs for deltas that can be packed, every other event as it is. */
+/** Yields runs for deltas that can be packed, every other event as it is. */
 export function* packRuns<E extends PackableEvent>(
   events: Iterable<E>,
   maxRunEvents: number = Number.POSITIVE_INFINITY,
 ): Generator<ChunkRun | E> {
-  let members: E[] = [];
-  let deltas: Delta[] = [];
-  for (const event of events) {
+  const packer = new RunPacker<E>(maxRunEvents);
+  for (const event of events) yield* packer.add(event);
+  yield* packer.end();
+}
+
+/** Packs events that come one by one, in order. Holds the members of the run that may still go on. */
+export class RunPacker<E extends PackableEvent> {
+  readonly #maxRunEvents: number;
+  #members: E[] = [];
+  #deltas: Delta[] = [];
+
+  constructor(maxRunEvents: number = Number.POSITIVE_INFINITY) {
+    this.#maxRunEvents = maxRunEvents;
+  }
+
+  /** Yields what is complete now. */
+  *add(event: E): Generator<ChunkRun | E> {
     const delta = readDelta(event);
-    const last = members.at(-1);
-    const goesOn =
-      delta !== null &&
-      last !== undefined &&
-      members.length < maxRunEvents &&
-      sameBlock(deltas[0], delta) &&
-      event.seq === last.seq + 1 &&
-      Number.isSafeInteger(event.time - last.time);
-    if (!goesOn) {
-      yield* closeRun(members, deltas);
-      members = [];
-      deltas = [];
-    }
+    if (delta === null || !this.#goesOn(event, delta)) yield* this.end();
     if (delta === null) yield event;
     else {
-      members.push(event);
-      deltas.push(delta);
+      this.#members.push(event);
+      this.#deltas.push(delta);
     }
   }
-  yield* closeRun(members, deltas);
+
+  /** Yields what is left. */
+  *end(): Generator<ChunkRun | E> {
+    yield* closeRun(this.#members, this.#deltas);
+    this.#members = [];
+    this.#deltas = [];
+  }
+
+  #goesOn(event: E, delta: Delta): boolean {
+    const last = this.#members.at(-1);
+    return (
+      last !== undefined &&
+      this.#members.length < this.#maxRunEvents &&
+      sameBlock(this.#deltas[0], delta) &&
+      event.seq === last.seq + 1 &&
+      Number.isSafeInteger(event.time - last.time)
+    );
+  }
 }
 
 /** True for a run, false for an event that packing left as it was. */

@@ -1,20 +1,23 @@
-/** Appends what a log file has beyond the stored session, after comparing all that both have. */
+/** Appends what a log has beyond the stored session, after comparing all that both have. */
 import { ImportConflictError } from "../errors.ts";
 import type { SessionEvent } from "../events/event.ts";
 import type { SessionHeader } from "../events/header.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
 import type { SessionInfo, SessionStore } from "../session-store.ts";
 import { LogFileError } from "./log-file-error.ts";
-import { reopenLogFile } from "./read-log-file.ts";
+import type { OpenLog, PlacedRecord } from "./log-records.ts";
 
 export interface AppendTask {
   readonly store: SessionStore;
-  readonly file: string;
+  readonly open: OpenLog;
   /** What was checked: the header, and how many events follow it. A file that has grown since is read no further. */
   readonly header: SessionHeader;
   readonly events: number;
   /** The session as it is stored; null when it is not. */
   readonly stored: SessionInfo | null;
+  readonly allowFindings: boolean;
+  /** Compare only, and count what would be appended. */
+  readonly dryRun: boolean;
   /** Called after each append with the number of events in it. */
   readonly onAppended: (events: number) => void;
 }
@@ -24,34 +27,56 @@ const BATCH_EVENTS = 2_000;
 const BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /**
- * Returns when all checked events of the file are stored.
- * @throws LogFileError where file and store differ, or where the file is no longer the one that was checked
+ * Returns when all checked events of the log are stored.
+ * @throws LogFileError where log and store differ, or where the log is no longer the one that was checked
  * @throws WrongExpectedSeqError when somebody else appended to the session meanwhile
  */
 export async function appendMissing(task: AppendTask): Promise<void> {
-  const { store, file, stored, header, events } = task;
-  const log = await reopenLogFile(file);
+  const { store, stored, header, events } = task;
+  await using log = await task.open();
   if (stringifyJson(log.header) !== stringifyJson(header))
-    throw new LogFileError(1, "the file has changed while it was read");
+    throw changed(1, "the file has changed while it was read");
   if (stored !== null && stringifyJson(stored.header) !== stringifyJson(header))
     throw conflict(1, header.id, "with another header");
   const head = stored?.head ?? 0;
   const known = new StoredEvents(store, header.id, Math.min(head, events));
   const appender = new Appender(task, head);
-  for await (const line of log.lines) {
-    for (const event of line.events.filter(({ seq }) => seq < events)) {
+  for await (const record of log.records) {
+    const found = eventsOf(record);
+    for (const event of found) {
+      if (event.seq >= events) break;
       if (event.seq >= head)
-        await appender.add(event, line.characters / line.events.length);
+        await appender.add(event, record.characters / found.length);
       else if (!(await known.equals(event)))
         throw conflict(
-          line.number,
+          record.line,
           header.id,
           `with another event ${event.seq}`,
         );
     }
-    if ((line.events.at(-1)?.seq ?? 0) >= events - 1) break;
+    if (record.seq + found.length >= events) break;
   }
   await appender.flush();
+}
+
+/** The store checks each event again as it is appended, so a file that changed meanwhile does no harm. */
+function eventsOf({ record, line }: PlacedRecord): readonly SessionEvent[] {
+  if ("row" in record) return record.row;
+  if (!isEvent(record.event))
+    throw changed(line, "the file has changed while it was read");
+  return [record.event];
+}
+
+function isEvent(value: object): value is SessionEvent {
+  return (
+    "type" in value &&
+    typeof value.type === "string" &&
+    "seq" in value &&
+    typeof value.seq === "number" &&
+    "time" in value &&
+    typeof value.time === "number" &&
+    "data" in value
+  );
 }
 
 /** The stored events, to be compared one after the other. */
@@ -94,17 +119,25 @@ class Appender {
   }
 
   async flush(): Promise<void> {
-    if (this.#batch.length === 0) return;
+    const { store, dryRun, allowFindings, onAppended } = this.#task;
+    const events = this.#batch;
+    if (events.length === 0) return;
     const { id, version: _version, ...header } = this.#task.header;
-    const result = await this.#task.store.append(id, this.#batch, {
-      expectedSeq: this.#nextSeq,
-      header,
-    });
-    this.#nextSeq = result.nextSeq;
-    this.#task.onAppended(this.#batch.length);
+    if (!dryRun)
+      await store.append(id, events, {
+        expectedSeq: this.#nextSeq,
+        header,
+        allowFindings,
+      });
+    this.#nextSeq += events.length;
+    onAppended(events.length);
     this.#batch = [];
     this.#characters = 0;
   }
+}
+
+function changed(line: number, reason: string): LogFileError {
+  return new LogFileError("FILE_CHANGED", line, reason);
 }
 
 function conflict(
@@ -112,6 +145,6 @@ function conflict(
   sessionId: string,
   reason: string,
 ): LogFileError {
-  const cause = new ImportConflictError({ sessionId, reason });
-  return new LogFileError(line, cause.message, { cause });
+  const { code, message } = new ImportConflictError({ sessionId, reason });
+  return new LogFileError(code, line, message);
 }

@@ -1,9 +1,11 @@
 /** Checks a log file by every rule, and goes on after what it finds. */
 import { LogAudit, type Finding } from "../events/rules/log-audit.ts";
+import { RuleViolation } from "../events/rule-violation.ts";
 import { isKnownType } from "../events/vocabulary.ts";
+import { LegacyEvents } from "./legacy-events.ts";
 import { LogFileError } from "./log-file-error.ts";
-import { at, openLogLines, readRecord } from "./log-lines.ts";
-import type { ReadLogOptions } from "./read-log-file.ts";
+import { openLogLines, parseRecord, type LogRecord } from "./log-lines.ts";
+import type { JsonObject } from "../events/json.ts";
 import type { Line } from "./read-lines.ts";
 
 export interface FileCheckReport {
@@ -16,10 +18,16 @@ export interface FileCheckReport {
   readonly findings: readonly Finding[];
 }
 
-/** Never throws for the file's own trouble: a line that can't be read at all is the last finding. */
+/** What checking a file needs from outside. */
+export interface FileCheckOptions {
+  /** True for a type that needs no mark of being ignorable. */
+  readonly knowsType: (type: string) => Promise<boolean>;
+}
+
+/** Never throws for the file's own trouble: a line that can't be read is a finding, and the next one goes on. */
 export async function checkFile(
   file: string,
-  options: ReadLogOptions,
+  options: FileCheckOptions,
 ): Promise<FileCheckReport> {
   let sessionId: string | null = null;
   let audit = new LogAudit({});
@@ -27,10 +35,15 @@ export async function checkFile(
     const { header, lines } = await openLogLines(file);
     sessionId = header.id;
     audit = new LogAudit(header);
-    for await (const line of lines) await checkLine(audit, line, options);
+    const legacy = new LegacyEvents(header.id, { dropsTriggers: false });
+    for await (const line of lines) {
+      const record = readLine(audit, line);
+      if (record !== null)
+        await follow({ audit, legacy, options }, line, record);
+    }
   } catch (error) {
     if (!(error instanceof LogFileError)) throw error;
-    audit.note({ rule: "file", path: "", reason: error.message }, error.line);
+    note(audit, error);
   }
   return {
     file,
@@ -41,12 +54,32 @@ export async function checkFile(
   };
 }
 
-async function checkLine(
-  audit: LogAudit,
+function note(audit: LogAudit, { message, line }: LogFileError): void {
+  audit.note({ rule: "file", path: "", reason: message }, line);
+}
+
+/** Null for a line that is no record. */
+function readLine(audit: LogAudit, line: Line): LogRecord | null {
+  try {
+    return parseRecord(line);
+  } catch (error) {
+    if (!(error instanceof LogFileError)) throw error;
+    note(audit, error);
+    return null;
+  }
+}
+
+interface Check {
+  readonly audit: LogAudit;
+  readonly legacy: LegacyEvents;
+  readonly options: FileCheckOptions;
+}
+
+async function follow(
+  { audit, legacy, options }: Check,
   line: Line,
-  options: ReadLogOptions,
+  record: LogRecord,
 ): Promise<void> {
-  const record = at(line, () => readRecord(line));
   const seq = "row" in record ? record.row[0]?.seq : record.event["seq"];
   if (seq !== audit.nextSeq) audit.jumpTo(seq, line.number);
   if ("row" in record) {
@@ -60,15 +93,32 @@ async function checkLine(
         line.number,
       );
   }
-  audit.add(record.event, line.number);
-  await checkType(audit, record.event, line, options);
+  const event = upgraded(audit, legacy, line, record.event);
+  audit.add(event, line.number);
+  await checkType(audit, event, line, options);
+}
+
+/** A half-old shape is a finding, and is looked at as it is. */
+function upgraded(
+  audit: LogAudit,
+  legacy: LegacyEvents,
+  line: Line,
+  event: JsonObject,
+): JsonObject {
+  try {
+    return legacy.upgrade(event, audit.nextSeq);
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    audit.note(error, line.number);
+    return event;
+  }
 }
 
 async function checkType(
   audit: LogAudit,
   event: { readonly type?: unknown; readonly ignorable?: unknown },
   line: Line,
-  { knowsType }: ReadLogOptions,
+  { knowsType }: FileCheckOptions,
 ): Promise<void> {
   const { type, ignorable } = event;
   if (

@@ -9,23 +9,41 @@ import {
   WrongExpectedSeqError,
 } from "../errors.ts";
 import type { SessionHeader } from "../events/header.ts";
+import type { Finding } from "../events/rules/log-audit.ts";
 import type { SessionInfo, SessionStore } from "../session-store.ts";
 import { appendMissing, type AppendTask } from "./append-missing.ts";
-import { LogFileError } from "./log-file-error.ts";
-import { openLogFile } from "./read-log-file.ts";
+import { checkRecords, type Checked } from "./check-records.ts";
+import { LogFileError, type RefusalCode } from "./log-file-error.ts";
+import {
+  openLogRecords,
+  type OpenLog,
+  type ReadingNotes,
+  type TornTail,
+} from "./log-records.ts";
 
 export interface ImportReport {
   readonly file: string;
   /**
    * `imported`: a new session. `extended`: its tail was missing. `unchanged`: all of it is stored. `empty`: a header
-   * without events, nothing stored. `refused`: see `line` and `reason`; nothing was changed, unless the file or the session changed while it was
-   * imported: then `appended` says how far it had come.
+   * without events, nothing stored. `refused`: see `code`, `line` and `reason`; nothing was changed, unless the file or
+   * the session changed while it was imported: then `appended` says how far it had come.
    */
   readonly outcome: "imported" | "extended" | "unchanged" | "empty" | "refused";
   readonly sessionId: string | null;
-  /** Events of the file, and how many of them were appended now. */
+  /** Events of the file, and how many of them were appended now; in a dry run, how many would be. */
   readonly events: number;
   readonly appended: number;
+  /** Lines at the end that are left out, since the writer died over them; null when there are none. */
+  readonly tail: TornTail | null;
+  /** Events in a shape of earlier writers that were converted. */
+  readonly converted: number;
+  /** What a log of another format says that ours can't. */
+  readonly losses: readonly string[];
+  /** Rules that events break among each other; of a file with more, `findings` holds the first thousand. */
+  readonly findingCount: number;
+  readonly findings: readonly Finding[];
+  /** Null when the file is not refused. */
+  readonly code: RefusalCode | null;
   /** From 1, the header included; null when the file is not refused, or not for one line. */
   readonly line: number | null;
   readonly reason: string | null;
@@ -38,49 +56,82 @@ interface ImportProgress {
   readonly events: number;
 }
 
-type OnProgress = (progress: ImportProgress) => void;
+export interface ImportOptions {
+  /** How the log is read. @defaultValue as a JSONL session log */
+  readonly open?: OpenLog;
+  /** Refuses a file before anything of it is read on; throws LogFileError. */
+  readonly requireHeader?: (header: SessionHeader) => void;
+  /** Imports a log whose events break rules among each other as it is; what they break is kept beside it. */
+  readonly allowFindings?: boolean;
+  /** Checks and compares, and stores nothing. */
+  readonly dryRun?: boolean;
+  readonly onProgress?: (progress: ImportProgress) => void;
+}
 
 /** How often an import looks again when somebody else appends to the same session. */
 const ATTEMPTS = 20;
 
+const NOTHING = {
+  sessionId: null,
+  events: 0,
+  appended: 0,
+  tail: null,
+  converted: 0,
+  losses: [],
+  findingCount: 0,
+  findings: [],
+  code: null,
+  line: null,
+  reason: null,
+};
+
 /**
- * Imports a plain JSONL session log that opens as it is. Reads the file twice and never holds it whole. The file's own
- * trouble is not thrown, it is in the report.
+ * Imports a session log. Reads the file twice and never holds it whole. The file's own trouble is not thrown, it is in
+ * the report.
  * @throws DatabaseUnavailableError and others that are not about the file
  */
 export async function importFile(
   store: SessionStore,
   file: string,
-  onProgress: OnProgress = () => undefined,
+  options: ImportOptions = {},
 ): Promise<ImportReport> {
-  const report = {
-    file,
-    sessionId: null,
-    events: 0,
-    appended: 0,
-    line: null,
-    reason: null,
-  };
+  const { onProgress = () => undefined } = options;
+  const report: ImportReport = { ...NOTHING, file, outcome: "empty" };
   let appended = 0;
+  const onAppended = (count: number): void => {
+    appended += count;
+    onProgress({ file, phase: "append", events: appended });
+  };
   try {
-    const { header, events } = await checkFile(store, file, onProgress);
-    const known = { ...report, sessionId: header.id, events };
-    if (events === 0) return { ...known, outcome: "empty" };
-    const onAppended = (count: number): void => {
-      appended += count;
-      onProgress({ file, phase: "append", events: appended });
-    };
-    const isNew = await appendAll({ store, file, header, events, onAppended });
+    const { open, header, notes, checked } = await checkLog(
+      store,
+      file,
+      options,
+    );
+    const { events, findings, findingCount } = checked;
+    const known = { ...report, ...notes, findings, findingCount, events };
+    if (events === 0) return { ...known, sessionId: header.id };
+    const isNew = await appendAll({
+      store,
+      open,
+      header,
+      events,
+      onAppended,
+      allowFindings: options.allowFindings === true,
+      dryRun: options.dryRun === true,
+    });
+    if (findings.length > 0 && options.dryRun !== true)
+      await store.recordFindings(header.id, findings);
     return {
       ...known,
+      sessionId: header.id,
       appended,
       outcome: appended === 0 ? "unchanged" : isNew ? "imported" : "extended",
     };
   } catch (error) {
-    const line = lineOf(error);
-    if (line === undefined) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    return { ...report, appended, outcome: "refused", line, reason };
+    const refusal = refusalOf(error);
+    if (refusal === null) throw error;
+    return { ...report, appended, outcome: "refused", ...refusal };
   }
 }
 
@@ -100,41 +151,65 @@ async function appendAll(task: Omit<AppendTask, "stored">): Promise<boolean> {
   }
 }
 
-/** Line of an error that is about the file or its session, null where it is about no line; undefined for any other. */
-function lineOf(error: unknown): number | null | undefined {
-  if (error instanceof LogFileError) return error.line;
+/** What is to be said of an error that is about the file or its session; null for any other. */
+function refusalOf(
+  error: unknown,
+): Pick<ImportReport, "code" | "line" | "reason"> | null {
+  if (error instanceof LogFileError) {
+    const { code, line, message: reason } = error;
+    return { code, line, reason };
+  }
   const isAboutFile =
     error instanceof EventInvalidError ||
     error instanceof EventTypeUnknownError ||
     error instanceof EventTooLargeError ||
     error instanceof SessionDeletedError ||
     error instanceof WrongExpectedSeqError;
-  return isAboutFile ? null : undefined;
+  return isAboutFile
+    ? { code: error.code, line: null, reason: error.message }
+    : null;
+}
+
+interface CheckedLog {
+  readonly open: OpenLog;
+  readonly header: SessionHeader;
+  readonly checked: Checked;
+  readonly notes: ReadingNotes;
 }
 
 /** Reads the whole file, so that nothing is stored of one that breaks off in the middle. */
-async function checkFile(
+async function checkLog(
   store: SessionStore,
   file: string,
-  onProgress: OnProgress,
-): Promise<{ readonly header: SessionHeader; readonly events: number }> {
-  const found = await stat(file).catch((cause: unknown) => {
-    throw new LogFileError(null, "there is no such file, or it can't be read", {
-      cause,
-    });
-  });
-  if (!found.isFile()) throw new LogFileError(null, "it is not a file");
-  const { maxEventCharacters } = store.limits;
-  const log = await openLogFile(file, {
+  options: ImportOptions,
+): Promise<CheckedLog> {
+  await requireFile(file);
+  const open =
+    options.open ?? ((before?: ReadingNotes) => openLogRecords(file, before));
+  await using log = await open();
+  options.requireHeader?.(log.header);
+  const checked = await checkRecords(log, {
     knowsType: (type) => store.knowsEventType(type),
-    maxEventCharacters,
+    maxEventCharacters: store.limits.maxEventCharacters,
+    allowFindings: options.allowFindings === true,
+    onProgress: (events) =>
+      options.onProgress?.({ file, phase: "check", events }),
   });
-  let events = 0;
-  for await (const line of log.lines) {
-    events += line.events.length;
-    onProgress({ file, phase: "check", events });
-  }
-  return { header: log.header, events };
+  const notes = log.notes();
+  return { open: () => open(notes), header: log.header, checked, notes };
+}
+
+async function requireFile(file: string): Promise<void> {
+  const found = await stat(file).catch((cause: unknown) => {
+    throw new LogFileError(
+      "FILE_UNREADABLE",
+      null,
+      "there is no such file, or it can't be read",
+      { cause },
+    );
+  });
+  if (!found.isFile())
+    throw new LogFileError("FILE_UNREADABLE", null, "it is not a file");
 }
 
 async function findSession(

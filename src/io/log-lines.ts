@@ -1,4 +1,4 @@
-/** The lines of a JSONL session log: a header, then events and packed rows of deltas. */
+/** The lines of a JSONL session log, each by itself: a header, then events and packed rows of deltas. */
 import { TurnlogError } from "../errors.ts";
 import type { SessionEvent } from "../events/event.ts";
 import { expandRun } from "../events/expand-runs.ts";
@@ -15,48 +15,59 @@ import {
 import { RuleViolation } from "../events/rule-violation.ts";
 import { isStorageTag, type StorageTag } from "../events/vocabulary.ts";
 import { LogFileError } from "./log-file-error.ts";
+import { findLossyNumber } from "./lossy-numbers.ts";
 import { readLines, type Line } from "./read-lines.ts";
 
 /**
- * Reads the header; the lines after it follow as they are read.
+ * Reads the header; the lines after it follow as they are read. The file is open until they are read or returned.
  * @throws LogFileError
  */
 export async function openLogLines(file: string): Promise<{
   readonly header: SessionHeader;
-  readonly lines: AsyncIterable<Line>;
+  readonly lines: AsyncGenerator<Line>;
 }> {
   const lines = readLines(file);
-  const first = await lines.next();
-  if (first.done === true)
-    throw new LogFileError(1, "the file is empty: there is no header line");
-  return { header: at(first.value, () => headerOf(first.value)), lines };
+  try {
+    const first = await lines.next();
+    if (first.done === true)
+      throw corrupt(1, "the file is empty: there is no header line");
+    return { header: at(1, () => headerOf(first.value)), lines };
+  } catch (error) {
+    await lines.return(undefined);
+    throw error;
+  }
 }
 
 /** What a line holds: the events of a packed row, or one event as it was written. */
 export type LogRecord =
   { readonly row: readonly SessionEvent[] } | { readonly event: JsonObject };
 
-/**
- * @param nextSeq seq that a packed row must begin with; any when left out
- * @throws LogFileError, or RuleViolation for a packed row that is wrong
- */
-export function readRecord(line: Line, nextSeq?: number): LogRecord {
+/** @throws LogFileError with the code LOG_CORRUPT for a line that is no record, EVENT_INVALID for a number that can't be kept */
+export function parseRecord(line: Line): LogRecord {
   const value = parseLine(line, "the line is not JSON");
   if (!isJsonObject(value))
-    throw new LogFileError(line.number, "the line is not a JSON object");
+    throw corrupt(line.number, "the line is not a JSON object");
   const { type } = value;
-  return typeof type === "string" && isStorageTag(type)
-    ? { row: packedRow(value, type, nextSeq) }
-    : { event: value };
+  if (typeof type !== "string" || !isStorageTag(type)) return { event: value };
+  try {
+    return { row: packedRow(value, type) };
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    throw corrupt(line.number, error.message, { cause: error });
+  }
 }
 
 /** Gives an error the line it is about. */
-export function at<T>(line: Line, read: () => T): T {
+export function at<T>(line: number, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof RuleViolation || error instanceof TurnlogError)
-      throw new LogFileError(line.number, error.message, { cause: error });
+    if (error instanceof RuleViolation)
+      throw new LogFileError("EVENT_INVALID", line, error.message, {
+        cause: error,
+      });
+    if (error instanceof TurnlogError)
+      throw new LogFileError(error.code, line, error.message, { cause: error });
     throw error;
   }
 }
@@ -67,18 +78,19 @@ function headerOf(line: Line): SessionHeader {
   if (isJsonObject(value) && typeof value["version"] === "number")
     checkVersion(value["version"]);
   if (!isJsonObject(value) || value["type"] !== "session")
-    throw new LogFileError(
+    throw corrupt(
       line.number,
       'the first line is not a session header ({"type":"session",…})',
     );
-  return parseHeader(value);
+  try {
+    return parseHeader(value);
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    throw corrupt(line.number, error.message, { cause: error });
+  }
 }
 
-function packedRow(
-  row: JsonObject,
-  type: StorageTag,
-  nextSeq: number | undefined,
-): readonly SessionEvent[] {
+function packedRow(row: JsonObject, type: StorageTag): readonly SessionEvent[] {
   const { seq0 = null, time0 = null, data = null } = row;
   for (const key of Object.keys(row)) {
     if (!["type", "seq0", "time0", "data"].includes(key))
@@ -88,19 +100,34 @@ function packedRow(
         "is not a key of a packed row",
       );
   }
-  if (nextSeq !== undefined && seq0 !== nextSeq)
-    throw new RuleViolation(
-      "seq",
-      "seq0",
-      `is ${JSON.stringify(seq0)}, but seq ${nextSeq} comes next`,
-    );
   return expandRun({ type, seq0, time0 }, data);
 }
 
 function parseLine(line: Line, reason: string): JsonValue {
+  if (line.fault !== null) throw corrupt(line.number, `the line ${line.fault}`);
+  const value = parseOrThrow(line, reason);
+  const lossy = findLossyNumber(line.text);
+  if (lossy !== null)
+    throw new LogFileError(
+      "EVENT_INVALID",
+      line.number,
+      `${lossy.path} ${lossy.reason}`,
+    );
+  return value;
+}
+
+function parseOrThrow(line: Line, reason: string): JsonValue {
   try {
     return JSON.parse(line.text);
   } catch (cause) {
-    throw new LogFileError(line.number, reason, { cause });
+    throw corrupt(line.number, reason, { cause });
   }
+}
+
+function corrupt(
+  line: number,
+  reason: string,
+  options?: { cause: unknown },
+): LogFileError {
+  return new LogFileError("LOG_CORRUPT", line, reason, options);
 }

@@ -21,6 +21,8 @@ export interface AppendRequest {
   readonly header: JsonValue;
   readonly tenant: string | null;
   readonly recreate: boolean;
+  /** Store events that break a rule between events; what they are by themselves is checked all the same. */
+  readonly allowFindings: boolean;
   /** Epoch ms stamped on events without a time. */
   readonly now: number;
   /** How long a lost connection is met by sending again, in ms. */

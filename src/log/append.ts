@@ -139,6 +139,7 @@ async function appendAt(
     firstSeq: expectedSeq,
     state: base.state,
     events,
+    allowFindings: request.allowFindings,
   }).catch((error: unknown) => {
     if (!base.isRemembered) throw error;
     return null;

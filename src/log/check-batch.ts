@@ -72,6 +72,8 @@ export interface BatchAt {
   /** State that the log up to `firstSeq` leaves. */
   readonly state: RulesState;
   readonly events: readonly PlacedEvent[];
+  /** Go on after a broken rule, with the state that the event names. */
+  readonly allowFindings: boolean;
 }
 
 /**
@@ -82,7 +84,7 @@ export async function checkBatch(
   db: Queryable,
   batch: BatchAt,
 ): Promise<RulesState> {
-  const { sessionId, firstSeq, events } = batch;
+  const { sessionId, firstSeq, events, allowFindings } = batch;
   const replaced = events.flatMap(({ surfaceOp }) =>
     typeof surfaceOp === "object" && surfaceOp !== null
       ? [surfaceOp.start]
@@ -101,9 +103,17 @@ export async function checkBatch(
   function step(state: RulesState, event: RuleEvent): RulesState {
     const verdict = followRules(state, event);
     const [violation] = verdict.violations;
-    if (violation !== undefined) throw violation;
-    surface?.add(event);
+    if (violation !== undefined && !allowFindings) throw violation;
+    followSurface(event);
     return verdict.state;
+  }
+
+  function followSurface(event: RuleEvent): void {
+    try {
+      surface?.add(event);
+    } catch (error) {
+      if (!(allowFindings && error instanceof RuleViolation)) throw error;
+    }
   }
 }
 

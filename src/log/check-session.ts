@@ -5,6 +5,7 @@ import { parseJson } from "../events/json.ts";
 import type { SessionId } from "../events/ids.ts";
 import { LogAudit, type Finding } from "../events/rules/log-audit.ts";
 import { RULES_VERSION, type RulesState } from "../events/rules/rules.ts";
+import { findingKey, readFindingKeys } from "./import-findings.ts";
 import { readEvents } from "./read.ts";
 import { readSessionRow } from "./session-row.ts";
 
@@ -14,6 +15,8 @@ export interface CheckReport {
   /** All findings; `findings` holds the first thousand. */
   readonly count: number;
   readonly findings: readonly Finding[];
+  /** How many of `findings` were accepted when the log was imported as it is; they stand first. */
+  readonly accepted: number;
   /** True when the stored state was wrong, or of older rules, and has been replaced. */
   readonly isStateFixed: boolean;
 }
@@ -45,11 +48,19 @@ export async function checkSession(
     !isStateRight &&
     options.fixState &&
     (await replaceState(db, sessionId, head, audit.state));
+  const known = await readFindingKeys(db, sessionId);
+  const isAccepted = (finding: Finding): boolean =>
+    known.has(findingKey(finding));
+  const accepted = audit.findings.filter(isAccepted);
   return {
     sessionId,
     events: audit.nextSeq,
     count: audit.count,
-    findings: audit.findings,
+    findings: [
+      ...accepted,
+      ...audit.findings.filter((finding) => !isAccepted(finding)),
+    ],
+    accepted: accepted.length,
     isStateFixed,
   };
 }

@@ -27,6 +27,8 @@ describe("every command", () => {
     "demo",
     "migrate",
     "import",
+    "export",
+    "check",
     "sessions",
     "events",
     "messages",
@@ -62,9 +64,9 @@ describe("import", () => {
     );
 
     expect(code).toBe(1);
-    expect(stderr.trimEnd().split("\n")).toEqual([
-      "package.json:1: refused: the header line is not JSON",
+    expect(stderr.trimEnd().split("\n").toSorted()).toEqual([
       "missing.jsonl: refused: there is no such file, or it can't be read",
+      "package.json:1: refused: the header line is not JSON",
     ]);
     expect(stdout).toContain("unchanged");
   });

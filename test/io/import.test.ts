@@ -1,74 +1,29 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { appendFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
 import { importFile } from "../../src/io/import-file.ts";
 import { createSessionStore } from "../../src/session-store.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { collect } from "../support/events.ts";
+import {
+  header,
+  prompt,
+  run,
+  stepStart,
+  turnStart,
+  useLogFolder,
+} from "./log-files.ts";
 
 const database = useTestDatabase();
-let folder = "";
+const folder = useLogFolder();
+const { write } = folder;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "turnlog-import-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-const header = (id: string, more: object = {}): object => ({
-  type: "session",
-  version: 0,
-  id,
-  createdAt: 10,
-  cwd: "/w",
-  delegationDepth: 0,
-  ...more,
-});
-const turnStart = { type: "turn/start", seq: 0, time: 11, data: { turn: 1 } };
-const stepStart = {
-  type: "step/start",
-  seq: 1,
-  time: 11,
-  data: { turn: 1, step: 1 },
-};
-const prompt = {
-  type: "user/message",
-  seq: 2,
-  time: 12,
-  data: {
-    id: "m1",
-    role: "user",
-    content: [{ type: "text", text: "hi" }],
-    source: { kind: "user" },
-  },
-  surfaceOp: "append",
-};
-const run = {
-  type: "text-chunks",
-  seq0: 3,
-  time0: 13,
-  data: { turn: 1, step: 1, index: 0, dt: [1, 0], texts: ["a", "b", "c"] },
-};
 const replace = {
   ...prompt,
   seq: 3,
   surfaceOp: { op: "replace", start: 2, end: 2 },
   sourceEventSeqs: [2],
 };
-
-async function write(...lines: readonly (object | string)[]): Promise<string> {
-  const file = join(folder, `${randomUUID()}.jsonl`);
-  await writeFile(
-    file,
-    lines
-      .map(
-        (line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`,
-      )
-      .join(""),
-  );
-  return file;
-}
 
 describe("importing a file again", () => {
   it("changes nothing and says so", async () => {
@@ -266,38 +221,6 @@ describe("a file that is refused leaves nothing behind", () => {
       [`\uFEFF${JSON.stringify(header("x"))}`, turnStart],
     ],
     [
-      "a line that is no JSON",
-      3,
-      "not JSON",
-      [header("x"), turnStart, '{"type":'],
-    ],
-    ["a blank line", 3, "not JSON", [header("x"), turnStart, "", stepStart]],
-    ["a line that is null", 2, "not a JSON object", [header("x"), "null"]],
-    [
-      "a gap",
-      3,
-      "seq is 2, but seq 1 comes next",
-      [header("x"), turnStart, prompt],
-    ],
-    [
-      "a packed row over an earlier event",
-      6,
-      "seq0 is 3, but seq 4",
-      [header("x"), turnStart, stepStart, prompt, replace, run],
-    ],
-    [
-      "a malformed packed row",
-      2,
-      "texts",
-      [header("x"), { ...run, seq0: 0, data: { ...run.data, texts: [] } }],
-    ],
-    [
-      "a packed row with gaps that don't match",
-      2,
-      "dt",
-      [header("x"), { ...run, seq0: 0, data: { ...run.data, dt: [1] } }],
-    ],
-    [
       "an unknown required type",
       2,
       "does not know",
@@ -327,7 +250,7 @@ describe("a file that is refused leaves nothing behind", () => {
     [
       "a number beyond any",
       2,
-      "Infinity",
+      "data.turn is 1e999",
       [
         header("x"),
         '{"type":"turn/start","seq":0,"time":1,"data":{"turn":1e999}}',
@@ -336,17 +259,8 @@ describe("a file that is refused leaves nothing behind", () => {
     [
       "an event without time",
       2,
-      "time must be",
+      "time must be there",
       [header("x"), { type: "turn/start", seq: 0, data: { turn: 1 } }],
-    ],
-    [
-      "an older message shape",
-      2,
-      "data.id must be",
-      [
-        header("x"),
-        { ...prompt, seq: 0, data: { content: [], source: { kind: "user" } } },
-      ],
     ],
     [
       "a replacement of what is not on the surface",
@@ -391,45 +305,14 @@ describe("a file that is refused leaves nothing behind", () => {
     ).toEqual(before);
   });
 
-  it("whose last line is cut off", async () => {
-    const file = await write(header("cut"), turnStart);
-    await writeFile(file, `${await readFile(file, "utf8")}{"type":"turn/e`);
-
-    expect(await importFile(database().store, file)).toMatchObject({
-      outcome: "refused",
-      line: 3,
-      reason: "the line is cut off: there is no line feed at its end",
-    });
-  });
-
-  it("that is not UTF-8", async () => {
-    const file = await write(header("latin"));
-    await appendFile(file, Buffer.from([0x22, 0xe9, 0x22, 0x0a]));
-
-    expect(await importFile(database().store, file)).toMatchObject({
-      line: 2,
-      reason: "the line is not valid UTF-8",
-    });
-  });
-
-  it("that is compressed", async () => {
-    const file = join(folder, "session.jsonl.zstd");
-    await writeFile(file, Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0]));
-
-    expect(await importFile(database().store, file)).toMatchObject({
-      outcome: "refused",
-      line: 1,
-    });
-  });
-
   it("that is not there, or a folder", async () => {
     const { store } = database();
 
-    expect(await importFile(store, join(folder, "none.jsonl"))).toMatchObject({
+    expect(await importFile(store, folder.path("none.jsonl"))).toMatchObject({
       outcome: "refused",
       line: null,
     });
-    expect(await importFile(store, folder)).toMatchObject({
+    expect(await importFile(store, folder.path("."))).toMatchObject({
       outcome: "refused",
       reason: "it is not a file",
     });
@@ -481,7 +364,7 @@ describe("an import", () => {
     await importFile(
       store,
       await write(header(randomUUID()), turnStart, stepStart),
-      ({ phase, events }) => seen.push(`${phase} ${events}`),
+      { onProgress: ({ phase, events }) => seen.push(`${phase} ${events}`) },
     );
 
     expect(seen).toEqual(["check 1", "check 2", "append 2"]);

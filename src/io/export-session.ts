@@ -1,0 +1,46 @@
+/** Exports a stored session into a file, or into its place in the folder layout. */
+import type { SessionStore } from "../session-store.ts";
+import { encodeLog, type Encoding } from "./encode-log.ts";
+import { exportLines, type ExportFormat } from "./export-lines.ts";
+import { logPath } from "./session-folders.ts";
+import { writeFile, type WriteOptions } from "./write-file.ts";
+
+export interface ExportOptions extends ExportFormat, Encoding, WriteOptions {}
+
+export interface ExportReport {
+  readonly sessionId: string;
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/** Bytes of the session's log; the same session always gives the same ones. */
+export function exportBytes(
+  store: SessionStore,
+  sessionId: string,
+  options: ExportFormat & Encoding,
+): AsyncIterable<Buffer> {
+  return encodeLog(exportLines(store, sessionId, options), options);
+}
+
+/** @throws FileExistsError, FileUnwritableError, SessionNotFoundError, SessionDeletedError */
+export async function exportToFile(
+  store: SessionStore,
+  sessionId: string,
+  file: string,
+  options: ExportOptions,
+): Promise<ExportReport> {
+  const pieces = exportBytes(store, sessionId, options);
+  return { sessionId, file, bytes: await writeFile(file, pieces, options) };
+}
+
+/** The same into `<root>/<project>/<session>/session.jsonl`, with `.zstd` when compressed. */
+export async function exportToFolder(
+  store: SessionStore,
+  sessionId: string,
+  root: string,
+  options: ExportOptions,
+): Promise<ExportReport> {
+  const { header } = await store.session(sessionId);
+  const name = options.zstd ? "session.jsonl.zstd" : "session.jsonl";
+  return exportToFile(store, sessionId, logPath(root, header, name), options);
+}
