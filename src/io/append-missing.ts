@@ -56,7 +56,7 @@ export async function appendMissing(task: AppendTask): Promise<void> {
     }
     if (record.seq + found.length >= events) break;
   }
-  await appender.flush();
+  await appender.end();
 }
 
 /** The store checks each event again as it is appended, so a file that changed meanwhile does no harm. */
@@ -96,12 +96,13 @@ class StoredEvents {
   }
 }
 
-/** Collects events and appends them in batches, each where the one before ended. */
+/** Appends events in batches, each where the one before ended; while one is under way the next is collected. */
 class Appender {
   readonly #task: AppendTask;
   #nextSeq: number;
   #batch: SessionEvent[] = [];
   #characters = 0;
+  #underWay: Promise<void> = Promise.resolve();
 
   constructor(task: AppendTask, nextSeq: number) {
     this.#task = task;
@@ -115,13 +116,29 @@ class Appender {
       this.#batch.length >= BATCH_EVENTS ||
       this.#characters >= BATCH_CHARACTERS
     )
-      await this.flush();
+      await this.#flush();
   }
 
-  async flush(): Promise<void> {
-    const { store, dryRun, allowFindings, onAppended } = this.#task;
+  /** Returns when everything is stored. */
+  async end(): Promise<void> {
+    await this.#flush();
+    await this.#underWay;
+  }
+
+  /** Returns when the batch before is stored. */
+  async #flush(): Promise<void> {
+    await this.#underWay;
     const events = this.#batch;
+    this.#batch = [];
+    this.#characters = 0;
     if (events.length === 0) return;
+    this.#underWay = this.#append(events);
+    // Whoever waits for it next gets its failure.
+    this.#underWay.catch(() => undefined);
+  }
+
+  async #append(events: readonly SessionEvent[]): Promise<void> {
+    const { store, dryRun, allowFindings, onAppended } = this.#task;
     const { id, version: _version, ...header } = this.#task.header;
     if (!dryRun)
       await store.append(id, events, {
@@ -131,8 +148,6 @@ class Appender {
       });
     this.#nextSeq += events.length;
     onAppended(events.length);
-    this.#batch = [];
-    this.#characters = 0;
   }
 }
 

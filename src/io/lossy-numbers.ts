@@ -11,7 +11,20 @@ export interface LossyNumber {
 const SUSPECT = /-0|[0-9]{16}|[0-9][eE]/;
 /** The first such number of a valid JSON text, or null. */
 export function findLossyNumber(text: string): LossyNumber | null {
-  if (!SUSPECT.test(text)) return null;
+  return SUSPECT.test(text) && holdsSuspect(text) ? firstLoss(text) : null;
+}
+
+/** The same between the strings. Few lines get here, and of those fewer get further. */
+function holdsSuspect(text: string): boolean {
+  for (let start = 0; ;) {
+    const quote = text.indexOf('"', start);
+    if (quote === -1) return SUSPECT.test(text.slice(start));
+    if (SUSPECT.test(text.slice(start, quote))) return true;
+    start = endOfString(text, quote);
+  }
+}
+
+function firstLoss(text: string): LossyNumber | null {
   const path = new PathOfToken();
   for (const token of tokensOf(text)) {
     const reason = /^[-0-9]/.test(token) ? whatIsLost(token) : null;
