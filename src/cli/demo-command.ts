@@ -22,7 +22,11 @@ export async function demoCommand(options: CommonOptions): Promise<number> {
   await using context = await openContext(options);
   const { db, config, store } = context;
   const reports = await importFiles(store, await exampleFiles());
-  await using _pipeline = startPipeline({ db, config, logger: silentLogger });
+  await using _pipeline = await startPipeline({
+    db,
+    config,
+    logger: silentLogger,
+  });
   const isCaughtUp = await untilCaughtUp(db);
   const tour = await collect(context, reports);
   if (options.json === true) printJson(tour);

@@ -97,8 +97,10 @@ describe("two relays and four projectors", () => {
           config,
           logger: silentLogger,
         }));
-        const running = parts.map((part, at) =>
-          at < 2 ? startPipeline(part) : startProjectorPart(part),
+        const running = await Promise.all(
+          parts.map((part, at) =>
+            at < 2 ? startPipeline(part) : startProjectorPart(part),
+          ),
         );
 
         const appended = await Promise.all(

@@ -2,13 +2,14 @@
 import type { Queryable } from "../../db/connect.ts";
 
 /**
- * Takes up to `limit` unclaimed sessions, the longest waiting first, for `claimMs`.
+ * Takes up to `limit` sessions that have been unclaimed for `overdueMs`, the longest waiting first, for `claimMs`.
  * Locks: the work rows, skip locked, for the length of the statement.
  */
 export async function claimSessions(
   db: Queryable,
   limit: number,
   claimMs: number,
+  overdueMs: number,
 ): Promise<readonly string[]> {
   const rows = await db.rows<{ session_id: string }>(
     {
@@ -19,14 +20,14 @@ export async function claimSessions(
         where w.session_id in (
             select o.session_id
             from turnlog.work o
-            where o.claimed_until <= clock_timestamp()
+            where o.claimed_until <= clock_timestamp() - make_interval(secs => $3::float8 / 1000)
             order by o.claimed_until
             limit $1
             for update skip locked)
-          and w.claimed_until <= clock_timestamp()
+          and w.claimed_until <= clock_timestamp() - make_interval(secs => $3::float8 / 1000)
         returning w.session_id`,
     },
-    [limit, claimMs],
+    [limit, claimMs, overdueMs],
   );
   return rows.map((row) => row.session_id);
 }

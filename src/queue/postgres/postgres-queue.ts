@@ -1,4 +1,4 @@
-/** The queue without further services: a loop that claims sessions from the work table. */
+/** The queue without further services, and the one behind Redis: a loop that claims sessions from the work table. */
 import type { Db } from "../../db/connect.ts";
 import { listen, type Listener } from "../../db/listen.ts";
 import { Wake } from "../../db/wake.ts";
@@ -10,13 +10,17 @@ import { claimSessions, releaseSessions } from "./claim.ts";
 const CLAIM_MS = 30_000;
 /** Where no notification comes, the table is looked at this often. */
 const POLL_MS = 250;
+/** Where only overdue work is claimed, it is not urgent. */
+const OVERDUE_POLL_MS = 1_000;
 
 /**
- * @param onError told when the table can't be read; the loop goes on
+ * @param onError told when the table can't be read, or a handler fails; the loop goes on
+ * @param overdueMs how long work is left to others before it is claimed, in ms; asked before each look
  */
 export function createPostgresQueue(
   db: Db,
   onError: (error: unknown) => void = () => undefined,
+  overdueMs: () => number = () => 0,
 ): Queue {
   const stop = new AbortController();
   const running: Promise<void>[] = [];
@@ -44,6 +48,7 @@ export function createPostgresQueue(
           concurrency,
           wake,
           onError,
+          overdueMs,
           signal: stop.signal,
         }),
       );
@@ -59,6 +64,7 @@ interface ClaimLoop {
   readonly concurrency: number;
   readonly wake: Wake;
   readonly onError: (error: unknown) => void;
+  readonly overdueMs: () => number;
   readonly signal: AbortSignal;
 }
 
@@ -66,7 +72,8 @@ async function claimLoop(loop: ClaimLoop): Promise<void> {
   const inHand = new Set<Promise<void>>();
   while (!loop.signal.aborted) {
     const free = loop.concurrency - inHand.size;
-    const claimed = free === 0 ? [] : await claimOrNone(loop, free);
+    const overdueMs = loop.overdueMs();
+    const claimed = free === 0 ? [] : await claimOrNone(loop, free, overdueMs);
     for (const sessionId of claimed) {
       const job = handle(loop, SessionId(sessionId)).finally(() => {
         inHand.delete(job);
@@ -75,7 +82,7 @@ async function claimLoop(loop: ClaimLoop): Promise<void> {
       inHand.add(job);
     }
     if (claimed.length === 0 || inHand.size === loop.concurrency)
-      await loop.wake.wait(POLL_MS);
+      await loop.wake.wait(overdueMs > 0 ? OVERDUE_POLL_MS : POLL_MS);
   }
   await Promise.all(inHand);
 }
@@ -83,9 +90,10 @@ async function claimLoop(loop: ClaimLoop): Promise<void> {
 async function claimOrNone(
   loop: ClaimLoop,
   limit: number,
+  overdueMs: number,
 ): Promise<readonly string[]> {
   try {
-    return await claimSessions(loop.db, limit, CLAIM_MS);
+    return await claimSessions(loop.db, limit, CLAIM_MS, overdueMs);
   } catch (error) {
     loop.onError(error);
     return [];

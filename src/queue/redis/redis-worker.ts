@@ -1,0 +1,145 @@
+/** Takes sessions from the queue on Redis and hands them to the handler, and can be closed whatever Redis does. */
+import { Worker as BullWorker } from "bullmq";
+import { Redis } from "ioredis";
+import { SessionId } from "../../events/ids.ts";
+import type { Logger } from "../../logger.ts";
+import type { SessionHandler } from "../queue.ts";
+import { reconnectDelayMs } from "./reconnect.ts";
+
+export interface RedisWorkerOptions {
+  readonly url: string;
+  readonly prefix: string;
+  readonly name: string;
+  readonly concurrency: number;
+  readonly handler: SessionHandler;
+  readonly logger: Logger;
+  /** Told when the handler fails. */
+  readonly onError: (error: unknown) => void;
+  readonly isReachable: () => boolean;
+}
+
+export interface RedisWorker {
+  /** Takes no more sessions and waits for those in hand; Redis then has 2 s to hear of it. */
+  close(): Promise<void>;
+}
+
+/** A job whose worker is silent for so long is another's. A slice takes a second; locks in Postgres keep two apart. */
+const LOCK_MS = 10_000;
+/** How often such jobs are looked for. */
+const STALLED_LOOK_MS = 5_000;
+/** A ring for a session is not given up because many a worker died over it. */
+const MAX_STALLS = 1_000;
+/** Longest wait for a ring before the connection is used again. */
+const BLOCK_SECONDS = 5;
+/** A connection on which nothing comes for so long while something is due is dead. */
+const SILENCE_MS = 15_000;
+const RETRY_MS = 500;
+const CLOSE_MS = 2_000;
+/** The same trouble is told of this often at most. */
+const WARN_MS = 10_000;
+
+/** Returns at once; it connects in the background. */
+export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
+  const { url, prefix, name, concurrency } = options;
+  const client = new Redis(url, {
+    maxRetriesPerRequest: null,
+    retryStrategy: reconnectDelayMs,
+    socketTimeout: SILENCE_MS,
+  });
+  // Each connection that BullMQ makes is told of below; the link tells of the outage.
+  client.on("error", () => undefined);
+  const hands = new Hands(options);
+  const worker = new BullWorker<unknown>(name, (job) => hands.take(job.data), {
+    prefix,
+    connection: client,
+    concurrency,
+    skipVersionCheck: true,
+    lockDuration: LOCK_MS,
+    stalledInterval: STALLED_LOOK_MS,
+    maxStalledCount: MAX_STALLS,
+    drainDelay: BLOCK_SECONDS,
+    runRetryDelay: RETRY_MS,
+  });
+  worker.on("error", warnSeldom(options));
+  return {
+    async close() {
+      const closed = worker.close().catch(() => undefined);
+      await hands.untilEmpty();
+      if (!(await isWithin(closed, CLOSE_MS)))
+        await isWithin(worker.getBackend().close(true), CLOSE_MS);
+      hands.refuse();
+      client.disconnect();
+    },
+  };
+}
+
+/** The sessions that are being handled. */
+class Hands {
+  readonly #options: RedisWorkerOptions;
+  readonly #inHand = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(options: RedisWorkerOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects for the handler: what failed is known in Postgres, and swept. */
+  async take(data: unknown): Promise<void> {
+    if (this.#isClosed) throw new Error("the queue is closed");
+    const job = this.#handle(data).finally(() => this.#inHand.delete(job));
+    this.#inHand.add(job);
+    await job;
+  }
+
+  refuse(): void {
+    this.#isClosed = true;
+  }
+
+  async untilEmpty(): Promise<void> {
+    while (this.#inHand.size > 0) await Promise.all(this.#inHand);
+  }
+
+  async #handle(data: unknown): Promise<void> {
+    try {
+      await this.#options.handler(sessionIdOf(data));
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+}
+
+function sessionIdOf(data: unknown): SessionId {
+  const isBell =
+    typeof data === "object" && data !== null && "sessionId" in data;
+  return SessionId(isBell ? String(data.sessionId) : "");
+}
+
+/** While Redis is away there is nothing new to say, and after it a job may be gone: its fold is not. */
+function warnSeldom({
+  logger,
+  isReachable,
+}: RedisWorkerOptions): (error: Error) => void {
+  let nextAt = 0;
+  return (error) => {
+    if (!isReachable() || performance.now() < nextAt) return;
+    nextAt = performance.now() + WARN_MS;
+    logger.warn({ reason: error.message }, "redis refused a projector");
+  };
+}
+
+/** False when it takes longer, or fails. */
+async function isWithin(done: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const ended = done.then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([ended, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
