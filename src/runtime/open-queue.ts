@@ -41,9 +41,10 @@ export async function openQueue({ db, config, logger }: Parts): Promise<Queue> {
   });
   return queueWithFallback(
     redis,
-    createPostgresQueue(db, onError, () =>
-      redis.isReachable() ? OVERDUE_MS : 0,
-    ),
+    createPostgresQueue(db, onError, {
+      overdueMs: OVERDUE_MS,
+      isNeeded: redis.isReachable,
+    }),
   );
 }
 

@@ -32,10 +32,14 @@ export async function claimSessions(
   return rows.map((row) => row.session_id);
 }
 
-/** Makes sessions claimable now, and wakes the claimers. Locks: the work rows, by session id. */
+/**
+ * Makes sessions claimable now, also for claimers that leave work alone for `overdueMs`, and wakes the claimers.
+ * Locks: the work rows, by session id.
+ */
 export async function releaseSessions(
   db: Queryable,
   sessionIds: readonly string[],
+  overdueMs: number,
 ): Promise<void> {
   await db.rows(
     {
@@ -43,17 +47,17 @@ export async function releaseSessions(
       text: `
         with released as (
           update turnlog.work w
-          set claimed_until = clock_timestamp()
+          set claimed_until = clock_timestamp() - make_interval(secs => $2::float8 / 1000)
           from (
             select o.session_id
             from turnlog.work o
-            where o.session_id = any($1::text[]) and o.claimed_until > clock_timestamp()
+            where o.session_id = any($1::text[]) and o.claimed_until > clock_timestamp() - make_interval(secs => $2::float8 / 1000)
             order by o.session_id
             for update
           ) o
           where w.session_id = o.session_id)
         select pg_notify('turnlog_work', '')`,
     },
-    [sessionIds],
+    [sessionIds, overdueMs],
   );
 }

@@ -6,6 +6,14 @@ import { SessionId } from "../../events/ids.ts";
 import type { Queue, SessionHandler } from "../queue.ts";
 import { claimSessions, releaseSessions } from "./claim.ts";
 
+export interface Patience {
+  /** Work that nobody came for after this long is claimed all the same; what is rung for here, at once. */
+  readonly overdueMs: number;
+  /** Whether the other queue works; asked before each look. */
+  readonly isNeeded: () => boolean;
+}
+
+const NO_PATIENCE: Patience = { overdueMs: 0, isNeeded: () => false };
 /** A claimer that died gives its sessions up after this; a healthy one is done long before. */
 const CLAIM_MS = 30_000;
 /** Where no notification comes, the table is looked at this often. */
@@ -15,12 +23,12 @@ const OVERDUE_POLL_MS = 1_000;
 
 /**
  * @param onError told when the table can't be read, or a handler fails; the loop goes on
- * @param overdueMs how long work is left to others before it is claimed, in ms; asked before each look
+ * @param patience how work is left to another queue at first; for none by default
  */
 export function createPostgresQueue(
   db: Db,
   onError: (error: unknown) => void = () => undefined,
-  overdueMs: () => number = () => 0,
+  patience: Patience = NO_PATIENCE,
 ): Queue {
   const stop = new AbortController();
   const running: Promise<void>[] = [];
@@ -38,7 +46,7 @@ export function createPostgresQueue(
     ring: (sessionIds) =>
       sessionIds.length === 0
         ? Promise.resolve()
-        : releaseSessions(db, sessionIds),
+        : releaseSessions(db, sessionIds, patience.overdueMs),
     run(handler, { concurrency }) {
       listeners.push(listen(db, "turnlog_work", wake.ring));
       running.push(
@@ -48,7 +56,7 @@ export function createPostgresQueue(
           concurrency,
           wake,
           onError,
-          overdueMs,
+          patience,
           signal: stop.signal,
         }),
       );
@@ -64,7 +72,7 @@ interface ClaimLoop {
   readonly concurrency: number;
   readonly wake: Wake;
   readonly onError: (error: unknown) => void;
-  readonly overdueMs: () => number;
+  readonly patience: Patience;
   readonly signal: AbortSignal;
 }
 
@@ -72,7 +80,8 @@ async function claimLoop(loop: ClaimLoop): Promise<void> {
   const inHand = new Set<Promise<void>>();
   while (!loop.signal.aborted) {
     const free = loop.concurrency - inHand.size;
-    const overdueMs = loop.overdueMs();
+    const { patience } = loop;
+    const overdueMs = patience.isNeeded() ? patience.overdueMs : 0;
     const claimed = free === 0 ? [] : await claimOrNone(loop, free, overdueMs);
     for (const sessionId of claimed) {
       const job = handle(loop, SessionId(sessionId)).finally(() => {

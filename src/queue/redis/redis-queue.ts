@@ -4,11 +4,13 @@
  * lose all of it at any time, since what there is to do stands in Postgres.
  */
 import { Queue as BullQueue, type BulkJobOptions } from "bullmq";
+import { ReplyError } from "ioredis";
 import { QueueUnavailableError } from "../../errors.ts";
 import type { SessionId } from "../../events/ids.ts";
 import type { Logger } from "../../logger.ts";
 import type { Queue } from "../queue.ts";
 import { openRedisLink } from "./redis-link.ts";
+import { warnSeldom } from "./warn-seldom.ts";
 import { startRedisWorker, type RedisWorker } from "./redis-worker.ts";
 
 export interface RedisQueueOptions {
@@ -45,6 +47,7 @@ export function createRedisQueue(options: RedisQueueOptions): RedisQueue {
     skipVersionCheck: true,
     streams: { events: { maxLen: EVENT_LOG_LENGTH } },
   });
+  const warn = warnSeldom(logger, "redis refused a ring");
   // The link has told of it already.
   bells.on("error", () => undefined);
   const workers: RedisWorker[] = [];
@@ -60,7 +63,8 @@ export function createRedisQueue(options: RedisQueueOptions): RedisQueue {
       try {
         await bells.addBulk(sessionIds.map(bell));
       } catch (error) {
-        link.giveUp(error);
+        if (error instanceof ReplyError) warn(error);
+        else link.giveUp(error);
         throw new QueueUnavailableError(messageOf(error), { cause: error });
       }
     },

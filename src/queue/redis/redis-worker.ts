@@ -5,6 +5,7 @@ import { SessionId } from "../../events/ids.ts";
 import type { Logger } from "../../logger.ts";
 import type { SessionHandler } from "../queue.ts";
 import { reconnectDelayMs } from "./reconnect.ts";
+import { warnSeldom } from "./warn-seldom.ts";
 
 export interface RedisWorkerOptions {
   readonly url: string;
@@ -19,7 +20,7 @@ export interface RedisWorkerOptions {
 }
 
 export interface RedisWorker {
-  /** Takes no more sessions and waits for those in hand; Redis then has 2 s to hear of it. */
+  /** Takes no more sessions and waits for those in hand; then a Redis that is there has 2 s to hear of it. */
   close(): Promise<void>;
 }
 
@@ -35,12 +36,10 @@ const BLOCK_SECONDS = 5;
 const SILENCE_MS = 15_000;
 const RETRY_MS = 500;
 const CLOSE_MS = 2_000;
-/** The same trouble is told of this often at most. */
-const WARN_MS = 10_000;
 
 /** Returns at once; it connects in the background. */
 export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
-  const { url, prefix, name, concurrency } = options;
+  const { url, prefix, name, concurrency, logger, isReachable } = options;
   const client = new Redis(url, {
     maxRetriesPerRequest: null,
     retryStrategy: reconnectDelayMs,
@@ -60,12 +59,19 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
     drainDelay: BLOCK_SECONDS,
     runRetryDelay: RETRY_MS,
   });
-  worker.on("error", warnSeldom(options));
+  const warn = warnSeldom(
+    logger,
+    "redis refused to settle a job; its fold stands",
+  );
+  worker.on("error", (error) => {
+    if (isReachable() && !isOfConnection(error)) warn(error);
+  });
   return {
     async close() {
       const closed = worker.close().catch(() => undefined);
       await hands.untilEmpty();
-      if (!(await isWithin(closed, CLOSE_MS)))
+      const settleMs = isReachable() ? CLOSE_MS : 0;
+      if (!(await isWithin(closed, settleMs)))
         await isWithin(worker.getBackend().close(true), CLOSE_MS);
       hands.refuse();
       client.disconnect();
@@ -114,17 +120,12 @@ function sessionIdOf(data: unknown): SessionId {
   return SessionId(isBell ? String(data.sessionId) : "");
 }
 
-/** While Redis is away there is nothing new to say, and after it a job may be gone: its fold is not. */
-function warnSeldom({
-  logger,
-  isReachable,
-}: RedisWorkerOptions): (error: Error) => void {
-  let nextAt = 0;
-  return (error) => {
-    if (!isReachable() || performance.now() < nextAt) return;
-    nextAt = performance.now() + WARN_MS;
-    logger.warn({ reason: error.message }, "redis refused a projector");
-  };
+/** A connection that is lost is the link's to tell of; what is left is a job that Redis forgot, or a refusal. */
+function isOfConnection(error: Error): boolean {
+  return (
+    error.message === "Connection is closed." ||
+    ("code" in error && typeof error.code === "string")
+  );
 }
 
 /** False when it takes longer, or fails. */
