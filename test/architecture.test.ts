@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "queue/queue-with-fallback": ["errors", "queue/queue"],
   "queue/postgres": ["db", "events", "queue/queue"],
   "queue/redis": [
+    "db/wake",
     "errors",
     "events",
     "logger",

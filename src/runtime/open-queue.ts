@@ -49,7 +49,7 @@ export async function openQueue({ db, config, logger }: Parts): Promise<Queue> {
 }
 
 /** One for each database: a copy has the same store id, but is another database of the server, or has another prefix. */
-async function queueName(db: Db): Promise<string> {
+export async function queueName(db: Db): Promise<string> {
   const [store] = await db.rows<{ store_id: string; database: string }>({
     text: "select store_id::text as store_id, current_database()::text as database from turnlog.schema",
   });

@@ -12,7 +12,7 @@ import { hasRedis, sharedRedisUrl } from "./redis.ts";
 import { eventually } from "./relay-waiting.ts";
 
 /** Where a queue's sessions come from, and who is told of failures. */
-export interface QueuePlace {
+interface QueuePlace {
   readonly db: Db;
   readonly prefix: string;
   readonly store: string;

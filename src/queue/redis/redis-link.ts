@@ -121,6 +121,7 @@ class Watch {
       logger.info({ away_ms: awayMs }, "redis is reachable again");
     }
     this.#awaySince = null;
+    this.#lastError = "the connection ended";
     void this.#warnAboutServer();
   }
 

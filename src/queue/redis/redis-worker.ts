@@ -1,6 +1,7 @@
 /** Takes sessions from the queue on Redis and hands them to the handler, and can be closed whatever Redis does. */
 import { Worker as BullWorker } from "bullmq";
 import { Redis } from "ioredis";
+import { Wake } from "../../db/wake.ts";
 import { SessionId } from "../../events/ids.ts";
 import type { Logger } from "../../logger.ts";
 import type { SessionHandler } from "../queue.ts";
@@ -30,11 +31,12 @@ const LOCK_MS = 10_000;
 const STALLED_LOOK_MS = 5_000;
 /** A ring for a session is not given up because many a worker died over it. */
 const MAX_STALLS = 1_000;
-/** Longest wait for a ring before the connection is used again. */
-const BLOCK_SECONDS = 5;
+/** Longest wait for a ring before the connection is used again; a process may take this long to end without Redis. */
+const BLOCK_SECONDS = 1;
 /** A connection on which nothing comes for so long while something is due is dead. */
 const SILENCE_MS = 15_000;
 const RETRY_MS = 500;
+/** How long the jobs that were in hand may take to be settled. */
 const CLOSE_MS = 2_000;
 
 /** Returns at once; it connects in the background. */
@@ -48,41 +50,50 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
   // Each connection that BullMQ makes is told of below; the link tells of the outage.
   client.on("error", () => undefined);
   const hands = new Hands(options);
-  const worker = new BullWorker<unknown>(name, (job) => hands.take(job.data), {
-    prefix,
-    connection: client,
-    concurrency,
-    skipVersionCheck: true,
-    lockDuration: LOCK_MS,
-    stalledInterval: STALLED_LOOK_MS,
-    maxStalledCount: MAX_STALLS,
-    drainDelay: BLOCK_SECONDS,
-    runRetryDelay: RETRY_MS,
-  });
+  const worker = new BullWorker<unknown>(
+    name,
+    (job) => hands.take(job.id, job.data),
+    {
+      prefix,
+      connection: client,
+      concurrency,
+      skipVersionCheck: true,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_LOOK_MS,
+      maxStalledCount: MAX_STALLS,
+      drainDelay: BLOCK_SECONDS,
+      runRetryDelay: RETRY_MS,
+    },
+  );
   const warn = warnSeldom(
     logger,
     "redis refused to settle a job; its fold stands",
   );
+  worker.on("completed", (job) => hands.settle(job.id));
+  worker.on("failed", (job) => hands.settle(job?.id));
   worker.on("error", (error) => {
     if (isReachable() && !isOfConnection(error)) warn(error);
   });
   return {
+    // Forced, since an unforced close waits for Redis without an end, and can't be forced afterwards.
     async close() {
-      const closed = worker.close().catch(() => undefined);
+      await worker.pause(true);
       await hands.untilEmpty();
-      const settleMs = isReachable() ? CLOSE_MS : 0;
-      if (!(await isWithin(closed, settleMs)))
-        await isWithin(worker.getBackend().close(true), CLOSE_MS);
+      if (isReachable()) await hands.untilSettled(CLOSE_MS);
       hands.refuse();
+      await worker.close(true);
       client.disconnect();
     },
   };
 }
 
-/** The sessions that are being handled. */
+/** The sessions that are being handled, and the jobs that Redis has not been told the end of. */
 class Hands {
   readonly #options: RedisWorkerOptions;
   readonly #inHand = new Set<Promise<void>>();
+  /** By job id. What Redis refused to settle stays here, and makes closing wait for nothing. */
+  readonly #unsettled = new Set<string | undefined>();
+  readonly #settled = new Wake();
   #isClosed = false;
 
   constructor(options: RedisWorkerOptions) {
@@ -90,8 +101,9 @@ class Hands {
   }
 
   /** Never rejects for the handler: what failed is known in Postgres, and swept. */
-  async take(data: unknown): Promise<void> {
+  async take(jobId: string | undefined, data: unknown): Promise<void> {
     if (this.#isClosed) throw new Error("the queue is closed");
+    this.#unsettled.add(jobId);
     const job = this.#handle(data).finally(() => this.#inHand.delete(job));
     this.#inHand.add(job);
     await job;
@@ -103,6 +115,17 @@ class Hands {
 
   async untilEmpty(): Promise<void> {
     while (this.#inHand.size > 0) await Promise.all(this.#inHand);
+  }
+
+  settle(jobId: string | undefined): void {
+    this.#unsettled.delete(jobId);
+    this.#settled.ring();
+  }
+
+  async untilSettled(timeoutMs: number): Promise<void> {
+    const until = performance.now() + timeoutMs;
+    while (this.#unsettled.size > 0 && performance.now() < until)
+      await this.#settled.wait(until - performance.now());
   }
 
   async #handle(data: unknown): Promise<void> {
@@ -126,21 +149,4 @@ function isOfConnection(error: Error): boolean {
     error.message === "Connection is closed." ||
     ("code" in error && typeof error.code === "string")
   );
-}
-
-/** False when it takes longer, or fails. */
-async function isWithin(done: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  const ended = done.then(
-    () => true,
-    () => false,
-  );
-  try {
-    return await Promise.race([ended, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
