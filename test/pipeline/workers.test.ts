@@ -11,11 +11,13 @@ import {
 import { useTestDatabase } from "../support/database.ts";
 import { legalLog } from "../support/generated-logs.ts";
 import { isLong } from "../support/property-runs.ts";
-import { STROKES, upsetRedis } from "../support/redis-chaos.ts";
+import { jobCount, STROKES, upsetRedis } from "../support/redis-chaos.ts";
 import { hasRedisServer, privateRedis } from "../support/redis.ts";
 import { startWorker, type WorkerProcess } from "../support/worker-process.ts";
 
 const database = useTestDatabase();
+/** The default, which the workers have. */
+const PREFIX = "turnlog";
 const NAMES = [
   "relay",
   "relay",
@@ -75,6 +77,9 @@ async function expectFoldedDespite(
     await sleep(100);
   }
   await ending;
+  const [last] = logs;
+  if (last !== undefined)
+    appended.push(await appendLog(store, last.log, last.batch));
   stop.abort();
   const kills = await killing;
   await untilCaughtUp(db);
@@ -110,6 +115,7 @@ describe.runIf(hasRedisServer)(
   "two relay processes and four projector processes over Redis",
   () => {
     it("end in the tables of the pure fold, whatever process is killed and whatever becomes of Redis", async () => {
+      const { db } = database();
       await using redis = await privateRedis();
       const strokes = isLong
         ? fc.sample(fc.constantFrom(...STROKES), 60)
@@ -117,13 +123,15 @@ describe.runIf(hasRedisServer)(
 
       await expectFoldedDespite(
         redis.url,
-        upsetRedis(redis, database().db, {
+        upsetRedis(redis, db, {
           strokes,
           everyMs: 500,
           awayMs: isLong ? 10_000 : 1_500,
-          prefix: "turnlog",
+          prefix: PREFIX,
         }),
       );
+
+      expect(await jobCount(redis, db, PREFIX)).toBeGreaterThan(0);
     });
 
     it("stop by themselves, with exit code 0, when they are told to, whatever Redis does", async () => {

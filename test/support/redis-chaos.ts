@@ -25,6 +25,20 @@ export const STROKES = [
 
 type Stroke = (typeof STROKES)[number];
 
+/** Jobs that the store's workers and tests have put into Redis since it was last empty. */
+export async function jobCount(
+  server: RedisServer,
+  db: Db,
+  prefix: string,
+): Promise<number> {
+  const name = await queueName(db);
+  let count = 0;
+  await withClient(server, async (client) => {
+    count = Number(await client.get(`${prefix}:${name}:id`));
+  });
+  return count;
+}
+
 /** Does one after the other; the server runs when it returns. */
 export async function upsetRedis(
   server: RedisServer,

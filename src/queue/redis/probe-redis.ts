@@ -1,5 +1,6 @@
 /** One look at a Redis: whether it can be reached now. */
 import { Redis } from "ioredis";
+import { ANSWER_MS, hastyOptions } from "./redis-options.ts";
 
 export interface RedisProbe {
   readonly isReachable: boolean;
@@ -7,16 +8,11 @@ export interface RedisProbe {
   readonly reason: string | null;
 }
 
-const ANSWER_MS = 2_000;
-
 /** Connects, pings and disconnects; takes two answers' time, 4 s, at most. Never rejects. */
 export async function probeRedis(url: string): Promise<RedisProbe> {
   const client = new Redis(url, {
+    ...hastyOptions,
     lazyConnect: true,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeout: ANSWER_MS,
-    connectTimeout: ANSWER_MS,
     retryStrategy: () => null,
   });
   let reason = "no answer";

@@ -4,7 +4,7 @@
  */
 import { Redis } from "ioredis";
 import type { Logger } from "../../logger.ts";
-import { reconnectDelayMs } from "./reconnect.ts";
+import { hastyOptions } from "./redis-options.ts";
 import { serverWarnings } from "./server-warnings.ts";
 
 export interface RedisLink {
@@ -24,20 +24,12 @@ export interface RedisLinkOptions {
 }
 
 const LOOK_MS = 1_000;
-/** How long Redis may take to accept a connection, and to answer a command. */
-const ANSWER_MS = 2_000;
 /** The key goes by itself when nobody writes it any more. */
 const ALIVE_MS = 60_000;
 
 /** Connects in the background; returns at once. */
 export function openRedisLink(options: RedisLinkOptions): RedisLink {
-  const client = new Redis(options.url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: ANSWER_MS,
-    connectTimeout: ANSWER_MS,
-    retryStrategy: reconnectDelayMs,
-  });
+  const client = new Redis(options.url, hastyOptions);
   const watch = new Watch(client, options);
   client.on("error", watch.noteError);
   client.on("close", watch.wentAway);

@@ -5,7 +5,7 @@ import { Wake } from "../../db/wake.ts";
 import { SessionId } from "../../events/ids.ts";
 import type { Logger } from "../../logger.ts";
 import type { SessionHandler } from "../queue.ts";
-import { reconnectDelayMs } from "./reconnect.ts";
+import { redisOptions } from "./redis-options.ts";
 import { warnSeldom } from "./warn-seldom.ts";
 
 export interface RedisWorkerOptions {
@@ -43,8 +43,8 @@ const CLOSE_MS = 2_000;
 export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
   const { url, prefix, name, concurrency, logger, isReachable } = options;
   const client = new Redis(url, {
+    ...redisOptions,
     maxRetriesPerRequest: null,
-    retryStrategy: reconnectDelayMs,
     socketTimeout: SILENCE_MS,
   });
   // Each connection that BullMQ makes is told of below; the link tells of the outage.
