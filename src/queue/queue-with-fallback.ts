@@ -1,11 +1,18 @@
 /**
  * Two queues as one: the main one, and one that is always there. What the main one can't be rung for is rung for at the
- * other, and sessions are taken from both.
+ * other. Sessions are taken from both, into hands that they share: the fallback takes none while the main one keeps all
+ * hands full, or both would work through the same backlog.
  */
 import { QueueUnavailableError } from "../errors.ts";
 import type { Queue, SessionHandler } from "./queue.ts";
 
-export function queueWithFallback(main: Queue, fallback: Queue): Queue {
+/** @param openFallback is given the number of sessions that may be taken now */
+export function queueWithFallback(
+  main: Queue,
+  openFallback: (freeHands: () => number) => Queue,
+): Queue {
+  const hands = new SharedHands();
+  const fallback = openFallback(() => hands.free);
   const close = async (): Promise<void> => {
     await Promise.all([main.close(), fallback.close()]);
   };
@@ -19,7 +26,7 @@ export function queueWithFallback(main: Queue, fallback: Queue): Queue {
       }
     },
     run(handler, { concurrency }) {
-      const shared = atMost(concurrency, handler);
+      const shared = hands.for(handler, concurrency);
       main.run(shared, { concurrency });
       fallback.run(shared, { concurrency });
     },
@@ -28,19 +35,26 @@ export function queueWithFallback(main: Queue, fallback: Queue): Queue {
   };
 }
 
-/** Lets so many sessions be handled at a time; the others wait for their turn. */
-function atMost(limit: number, handler: SessionHandler): SessionHandler {
-  let free = limit;
-  const waiting: (() => void)[] = [];
-  return async (sessionId) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      await handler(sessionId);
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
+class SharedHands {
+  free = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** The handler, with so many sessions at a time; the others wait for their turn. */
+  for(handler: SessionHandler, count: number): SessionHandler {
+    this.free = count;
+    return async (sessionId) => {
+      if (this.free > 0) this.free -= 1;
+      else
+        await new Promise<void>((resolve) => {
+          this.#waiting.push(resolve);
+        });
+      try {
+        await handler(sessionId);
+      } finally {
+        const next = this.#waiting.shift();
+        if (next === undefined) this.free += 1;
+        else next();
+      }
+    };
+  }
 }

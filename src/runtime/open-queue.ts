@@ -39,11 +39,11 @@ export async function openQueue({ db, config, logger }: Parts): Promise<Queue> {
     logger,
     onError,
   });
-  return queueWithFallback(
-    redis,
+  return queueWithFallback(redis, (freeHands) =>
     createPostgresQueue(db, onError, {
       overdueMs: OVERDUE_MS,
       isNeeded: redis.isReachable,
+      freeHands,
     }),
   );
 }

@@ -7,8 +7,11 @@ import {
   claimSessions,
   releaseSessions,
 } from "../../src/queue/postgres/claim.ts";
+import { createPostgresQueue } from "../../src/queue/postgres/postgres-queue.ts";
+import { queueWithFallback } from "../../src/queue/queue-with-fallback.ts";
 import type { Queue } from "../../src/queue/queue.ts";
 import { openQueue } from "../../src/runtime/open-queue.ts";
+import { openRedisQueue } from "../support/queue-drivers.ts";
 import { useTestDatabase } from "../support/database.ts";
 import type { RedisServer } from "../support/redis-server.ts";
 import { hasRedisServer, privateRedis } from "../support/redis.ts";
@@ -171,5 +174,42 @@ describe.runIf(hasRedisServer)("a queue whose Redis comes and goes", () => {
 
     await expectHandled(handled, [...overdue, ...rung]);
     expect(most).toBe(3);
+  });
+
+  it("leaves overdue work alone while Redis keeps all hands full", async () => {
+    const { db } = database();
+    const redis = await openRedisQueue({ url: server.url, prefix: "full" });
+    const asked: number[] = [];
+    await using queue = queueWithFallback(redis, (freeHands) =>
+      createPostgresQueue(db, undefined, {
+        overdueMs: 0,
+        isNeeded: () => false,
+        freeHands() {
+          asked.push(freeHands());
+          return freeHands();
+        },
+      }),
+    );
+    const go = gate();
+    const handled: string[] = [];
+    const rung = await addWork(1, -3_600);
+    queue.run(
+      async (id) => {
+        handled.push(id);
+        await go.opened;
+      },
+      { concurrency: 1 },
+    );
+    await queue.ring(rung);
+    await eventually(() => expect(handled).toEqual(rung));
+
+    const overdue = await addWork(1, 60);
+    const before = asked.length;
+    await eventually(() => expect(asked.length).toBeGreaterThan(before + 2));
+    expect(asked.slice(before + 1)).not.toContain(1);
+    expect(handled).toEqual(rung);
+    go.open();
+
+    await expectHandled(handled, [...rung, ...overdue]);
   });
 });

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Worker as BullWorker } from "bullmq";
 import { Redis } from "ioredis";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { QueueUnavailableError } from "../../src/errors.ts";
 import { SessionId } from "../../src/events/ids.ts";
 import { silentLogger } from "../../src/logger.ts";
@@ -10,6 +12,7 @@ import {
   type RedisQueue,
 } from "../../src/queue/redis/redis-queue.ts";
 import { openRedisQueue, untilReachable } from "../support/queue-drivers.ts";
+import { isLong } from "../support/property-runs.ts";
 import { recordingLogger } from "../support/redis-log.ts";
 import type { RedisServer } from "../support/redis-server.ts";
 import { hasRedisServer, privateRedis } from "../support/redis.ts";
@@ -256,6 +259,46 @@ describe.runIf(hasRedisServer)("when Redis goes away", () => {
 
     await eventually(() => expect(handled.toSorted()).toEqual(ids.toSorted()));
   });
+
+  it.runIf(isLong)(
+    "a job whose worker died is handled by another one, as a job and not only from Postgres",
+    async () => {
+      await using queue = await openQueue({ name: "orphan" });
+      const id = newSession();
+      await queue.ring([id]);
+      await withClient(async (client) => {
+        const connection = client.duplicate({ maxRetriesPerRequest: null });
+        const options = { prefix: "outage", connection, lockDuration: 10_000 };
+        const dead = new BullWorker("orphan", null, options);
+        const job = await dead.getNextJob("its token");
+        expect(job?.data).toEqual({ sessionId: id });
+        await dead.close(true);
+        connection.disconnect();
+      });
+      const handled: string[] = [];
+      queue.run(noting(handled), { concurrency: 1 });
+
+      await vi.waitFor(() => expect(handled).toEqual([id]), 40_000);
+    },
+  );
+
+  it.runIf(isLong)(
+    "a Redis that is frozen for longer than its connections are waited for is used again",
+    async () => {
+      const handled: string[] = [];
+      await using queue = await openQueue();
+      queue.run(noting(handled), { concurrency: 2 });
+      const id = newSession();
+
+      server.freeze();
+      await sleep(40_000);
+      server.thaw();
+      await untilReachable(queue);
+      await queue.ring([id]);
+
+      await eventually(() => expect(handled).toEqual([id]));
+    },
+  );
 
   it("a Redis whose memory is full counts as away until it has room", async () => {
     await using queue = await openQueue();

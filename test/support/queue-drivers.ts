@@ -64,11 +64,11 @@ export const queueDrivers: readonly QueueDriver[] = [
     name: "Redis with Postgres behind it",
     isThere: hasRedis,
     open: async (place) =>
-      queueWithFallback(
-        await openShared(place),
+      queueWithFallback(await openShared(place), (freeHands) =>
         createPostgresQueue(place.db, place.onError, {
           overdueMs: NEVER_MS,
           isNeeded: () => true,
+          freeHands,
         }),
       ),
   },

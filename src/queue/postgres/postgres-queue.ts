@@ -11,9 +11,15 @@ export interface Patience {
   readonly overdueMs: number;
   /** Whether the other queue works; asked before each look. */
   readonly isNeeded: () => boolean;
+  /** How many sessions the other queue leaves room for now. */
+  readonly freeHands: () => number;
 }
 
-const NO_PATIENCE: Patience = { overdueMs: 0, isNeeded: () => false };
+const NO_PATIENCE: Patience = {
+  overdueMs: 0,
+  isNeeded: () => false,
+  freeHands: () => Number.POSITIVE_INFINITY,
+};
 /** A claimer that died gives its sessions up after this; a healthy one is done long before. */
 const CLAIM_MS = 30_000;
 /** Where no notification comes, the table is looked at this often. */
@@ -79,10 +85,10 @@ interface ClaimLoop {
 async function claimLoop(loop: ClaimLoop): Promise<void> {
   const inHand = new Set<Promise<void>>();
   while (!loop.signal.aborted) {
-    const free = loop.concurrency - inHand.size;
-    const { patience } = loop;
+    const { patience, concurrency } = loop;
+    const free = Math.min(concurrency - inHand.size, patience.freeHands());
     const overdueMs = patience.isNeeded() ? patience.overdueMs : 0;
-    const claimed = free === 0 ? [] : await claimOrNone(loop, free, overdueMs);
+    const claimed = free <= 0 ? [] : await claimOrNone(loop, free, overdueMs);
     for (const sessionId of claimed) {
       const job = handle(loop, SessionId(sessionId)).finally(() => {
         inHand.delete(job);

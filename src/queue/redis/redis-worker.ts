@@ -49,10 +49,10 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
   });
   // Each connection that BullMQ makes is told of below; the link tells of the outage.
   client.on("error", () => undefined);
-  const hands = new Hands(options);
+  const inHand = new InHand(options);
   const worker = new BullWorker<unknown>(
     name,
-    (job) => hands.take(job.id, job.data),
+    (job) => inHand.take(job.id, job.data),
     {
       prefix,
       connection: client,
@@ -69,8 +69,8 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
     logger,
     "redis refused to settle a job; its fold stands",
   );
-  worker.on("completed", (job) => hands.settle(job.id));
-  worker.on("failed", (job) => hands.settle(job?.id));
+  worker.on("completed", (job) => inHand.settle(job.id));
+  worker.on("failed", (job) => inHand.settle(job?.id));
   worker.on("error", (error) => {
     if (isReachable() && !isOfConnection(error)) warn(error);
   });
@@ -78,9 +78,9 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
     // Forced, since an unforced close waits for Redis without an end, and can't be forced afterwards.
     async close() {
       await worker.pause(true);
-      await hands.untilEmpty();
-      if (isReachable()) await hands.untilSettled(CLOSE_MS);
-      hands.refuse();
+      await inHand.untilEmpty();
+      if (isReachable()) await inHand.untilSettled(CLOSE_MS);
+      inHand.refuse();
       await worker.close(true);
       client.disconnect();
     },
@@ -88,7 +88,7 @@ export function startRedisWorker(options: RedisWorkerOptions): RedisWorker {
 }
 
 /** The sessions that are being handled, and the jobs that Redis has not been told the end of. */
-class Hands {
+class InHand {
   readonly #options: RedisWorkerOptions;
   readonly #inHand = new Set<Promise<void>>();
   /** By job id. What Redis refused to settle stays here, and makes closing wait for nothing. */
