@@ -98,7 +98,11 @@ async function fillReadTables(context: Context): Promise<void> {
     return;
   }
   const progress = new Progress();
-  await using _pipeline = startPipeline({ db, config, logger: silentLogger });
+  await using _pipeline = await startPipeline({
+    db,
+    config,
+    logger: silentLogger,
+  });
   const isCaughtUp = await untilCaughtUp(db, (left) =>
     progress.show(() => `read tables: ${formatCount(left)} to go`),
   );
