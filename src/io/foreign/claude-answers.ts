@@ -66,7 +66,9 @@ export function readAnswer(
     ),
     usage:
       lines
-        .map(({ value }) => claudeUsage(fieldAt(value, "message", "usage")))
+        .map(({ value, number }) =>
+          claudeUsage(fieldAt(value, "message", "usage"), notes, number),
+        )
         .findLast((usage) => usage !== null) ?? null,
     stop: stopOf(lines),
   };

@@ -9,8 +9,9 @@ import {
   type Block,
 } from "./blocks.ts";
 import type { ConversionNotes } from "./conversion-notes.ts";
-import { anyTextAt, fieldAt, present, textAt } from "./fields.ts";
+import { anyTextAt, fieldAt, textAt } from "./fields.ts";
 import { translateContent } from "./foreign-blocks.ts";
+import { usageReport } from "./usage-report.ts";
 
 export function claudeBlocks(
   content: JsonValue | undefined,
@@ -43,13 +44,17 @@ export function claudeBlocks(
 }
 
 /** Anthropic's buckets are disjoint: input is what no cache took part in. */
-export function claudeUsage(usage: JsonValue | undefined): JsonObject | null {
-  const found = present({
+export function claudeUsage(
+  usage: JsonValue | undefined,
+  notes: ConversionNotes,
+  line: number,
+): JsonObject | null {
+  const reported = {
     inputTokens: fieldAt(usage, "input_tokens"),
     outputTokens: fieldAt(usage, "output_tokens"),
     cacheReadTokens: fieldAt(usage, "cache_read_input_tokens"),
     cacheWriteTokens: fieldAt(usage, "cache_creation_input_tokens"),
     reasoningTokens: fieldAt(usage, "output_tokens_details", "thinking_tokens"),
-  });
-  return Object.keys(found).length === 0 ? null : found;
+  };
+  return usageReport(reported, notes, line);
 }

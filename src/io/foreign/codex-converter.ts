@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../events/json.ts";
 import { isJsonObject, isSeq } from "../../events/json.ts";
 import type { Block } from "./blocks.ts";
 import { readCodexItem } from "./codex-items.ts";
-import { CodexResponse } from "./codex-response.ts";
+import { CodexResponse, type PlacedResult } from "./codex-response.ts";
 import type { ConversionNotes } from "./conversion-notes.ts";
 import { CumulativeUsage } from "./cumulative-usage.ts";
 import { fieldAt, textAt } from "./fields.ts";
@@ -68,6 +68,7 @@ export class CodexConverter {
       case "event_msg":
         return this.#event(line, payload);
       case "turn_context":
+        this.flush();
         this.#route = {
           ...this.#route,
           model: textAt(payload, "model") ?? this.#route.model,
@@ -75,7 +76,7 @@ export class CodexConverter {
         };
         return;
       case "session_meta":
-        return this.#notes.add(number, "headers of a session copied from");
+        return this.#notes.add(number, "further headers");
       case "compacted":
         this.flush();
         return this.#notes.add(
@@ -96,20 +97,13 @@ export class CodexConverter {
       const id = this.#idOf(first);
       this.#log.answer({ id, content, route: this.#route, usage });
     }
-    for (const { line, result } of results) {
-      this.#log.at(line);
-      if (!this.#log.result(result))
-        this.#notes.add(
-          line.number,
-          "tool results without a call in their step",
-        );
-    }
+    for (const result of results) this.#result(result);
   }
 
   /** Writes the response in hand, unless more of it may come. */
   finish(isWhole: boolean): void {
-    const { first, usage } = this.#response;
-    if (isWhole || usage !== null || first === null) return this.flush();
+    const { first, isReported } = this.#response;
+    if (isWhole || isReported || first === null) return this.flush();
     this.#notes.add(first.number, HELD_BACK);
   }
 
@@ -131,6 +125,8 @@ export class CodexConverter {
       case "result": {
         const { callId, content, isError } = item;
         const result = { id: this.#idOf(line), callId, content, isError };
+        if (this.#response.first === null)
+          return this.#result({ line, result });
         this.#response.results.push({ line, result });
         return;
       }
@@ -140,6 +136,12 @@ export class CodexConverter {
           `response items of type ${item.type}`,
         );
     }
+  }
+
+  #result({ line, result }: PlacedResult): void {
+    this.#log.at(line);
+    if (!this.#log.result(result))
+      this.#notes.add(line.number, "tool results without a call in their step");
   }
 
   #input(line: ForeignLine, role: string, content: readonly Block[]): void {
@@ -185,12 +187,11 @@ export class CodexConverter {
   }
 
   #count(line: ForeignLine, info: JsonValue | undefined): void {
-    const window = fieldAt(info, "model_context_window");
-    this.#setWindow(window);
-    const usage = this.#usage.take(info, line.number);
-    if (usage === null) return;
-    if (this.#response.usage !== null) this.flush();
-    this.#response.addUsage(line, usage);
+    const added = this.#usage.take(info, line.number);
+    if (added === null) return;
+    if (this.#response.isReported) this.flush();
+    this.#setWindow(fieldAt(info, "model_context_window"));
+    this.#response.addReport(line, added.usage);
   }
 
   #start(line: ForeignLine, payload: JsonObject): void {

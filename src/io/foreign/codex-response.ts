@@ -12,7 +12,10 @@ export interface PlacedResult {
 export class CodexResponse {
   readonly content: Block[] = [];
   readonly results: PlacedResult[] = [];
+  /** Null without a report, and with one that can't be right. */
   usage: JsonObject | null = null;
+  /** True when the tokens of the response are reported, so that it is whole. */
+  isReported = false;
   /** Line of the first item, which names the message, and of the last. */
   #first: ForeignLine | null = null;
   #last: ForeignLine | null = null;
@@ -27,7 +30,7 @@ export class CodexResponse {
 
   /** True when the next item of an answer belongs to another response. */
   get isOver(): boolean {
-    return this.usage !== null || this.results.length > 0;
+    return this.isReported || this.results.length > 0;
   }
 
   addItem(line: ForeignLine, content: readonly Block[]): void {
@@ -36,7 +39,8 @@ export class CodexResponse {
     this.#last = line;
   }
 
-  addUsage(line: ForeignLine, usage: JsonObject): void {
+  addReport(line: ForeignLine, usage: JsonObject | null): void {
+    this.isReported = true;
     this.usage = usage;
     this.#first ??= line;
     this.#last ??= line;

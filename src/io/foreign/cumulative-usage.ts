@@ -3,6 +3,11 @@ import { isSeq, type JsonObject, type JsonValue } from "../../events/json.ts";
 import type { ConversionNotes } from "./conversion-notes.ts";
 import { fieldAt } from "./fields.ts";
 
+export interface AddedUsage {
+  /** In disjoint buckets; null when the counts contradict each other. */
+  readonly usage: JsonObject | null;
+}
+
 /** Counts as OpenAI reports them: input holds the cached tokens, output the reasoning. */
 interface Counts {
   readonly input: number;
@@ -31,8 +36,8 @@ export class CumulativeUsage {
     this.#hasPast = hasPast;
   }
 
-  /** Usage in disjoint buckets that a report adds; null when it adds nothing, as a repeated one does. */
-  take(info: JsonValue | undefined, line: number): JsonObject | null {
+  /** What a report adds; null when that is nothing, as with one that repeats the total. */
+  take(info: JsonValue | undefined, line: number): AddedUsage | null {
     const total = countsOf(fieldAt(info, "total_token_usage"));
     if (total === null) {
       if (info !== undefined && info !== null)
@@ -42,7 +47,7 @@ export class CumulativeUsage {
     const last = countsOf(fieldAt(info, "last_token_usage"));
     const added = this.#added(total, last, line);
     this.#total = total;
-    return isZero(added) ? null : this.#disjoint(added, line);
+    return isZero(added) ? null : { usage: this.#disjoint(added, line) };
   }
 
   #added(total: Counts, last: Counts | null, line: number): Counts {
@@ -62,26 +67,26 @@ export class CumulativeUsage {
     return isFirst ? ZERO : total;
   }
 
-  #disjoint(added: Counts, line: number): JsonObject {
+  #disjoint(added: Counts, line: number): JsonObject | null {
     const { input, cached, cacheWrite, output, reasoning } = added;
-    const uncached = input - cached - cacheWrite;
-    if (uncached < 0)
+    const inputTokens = input - cached - cacheWrite;
+    if (inputTokens < 0) {
       this.#notes.add(
         line,
-        "token reports with more cached input than input: both are left out",
+        "token reports with more cached input than input, left out",
       );
+      return null;
+    }
     if (reasoning > output)
       this.#notes.add(
         line,
         "token reports with more reasoning than output: reasoning is left out",
       );
     return {
-      ...(uncached < 0 ? {} : { inputTokens: uncached }),
+      inputTokens,
       outputTokens: output,
-      ...(uncached < 0 ? {} : { cacheReadTokens: cached }),
-      ...(uncached < 0 || cacheWrite === 0
-        ? {}
-        : { cacheWriteTokens: cacheWrite }),
+      cacheReadTokens: cached,
+      ...(cacheWrite === 0 ? {} : { cacheWriteTokens: cacheWrite }),
       ...(reasoning > output ? {} : { reasoningTokens: reasoning }),
     };
   }

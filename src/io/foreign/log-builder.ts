@@ -123,7 +123,8 @@ export class LogBuilder {
       chunk({ type: `${block.type}-delta`, index, text });
     }
     if (usage !== null) chunk({ type: "usage", usage });
-    const failure = { message, code: "UNKNOWN" };
+    const code = kind === "aborted" ? "ABORTED" : "UNKNOWN";
+    const failure = { message, code };
     chunk({ type: "finish", reason: { kind, failure } });
     this.#outcome = "interrupted";
   }

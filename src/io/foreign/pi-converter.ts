@@ -100,7 +100,7 @@ export class PiConverter {
       reasoningEffort,
     };
     const content = this.#blocks(message, line);
-    const usage = piUsage(fieldAt(message, "usage"));
+    const usage = piUsage(fieldAt(message, "usage"), this.#notes, line);
     const stop = textAt(message, "stopReason");
     if (stop === "aborted" || stop === "error") {
       const reason = textAt(message, "errorMessage") ?? stop;

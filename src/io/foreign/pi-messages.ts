@@ -9,8 +9,9 @@ import {
   type Block,
 } from "./blocks.ts";
 import type { ConversionNotes } from "./conversion-notes.ts";
-import { anyTextAt, fieldAt, present, textAt } from "./fields.ts";
+import { anyTextAt, fieldAt, textAt } from "./fields.ts";
 import { translateContent } from "./foreign-blocks.ts";
+import { usageReport } from "./usage-report.ts";
 
 export function piBlocks(
   content: JsonValue | undefined,
@@ -50,14 +51,18 @@ export function piBlocks(
 }
 
 /** Buckets are disjoint in pi too. */
-export function piUsage(usage: JsonValue | undefined): JsonObject | null {
-  const found = present({
+export function piUsage(
+  usage: JsonValue | undefined,
+  notes: ConversionNotes,
+  line: number,
+): JsonObject | null {
+  const reported = {
     inputTokens: fieldAt(usage, "input"),
     outputTokens: fieldAt(usage, "output"),
     cacheReadTokens: fieldAt(usage, "cacheRead"),
     cacheWriteTokens: fieldAt(usage, "cacheWrite"),
-  });
-  return Object.keys(found).length === 0 ? null : found;
+  };
+  return usageReport(reported, notes, line);
 }
 
 /** A command that the person ran, as the model gets to see it. */

@@ -33,12 +33,8 @@ const WRAPPER = new RegExp(
   String.raw`^\s*(?:<(?:${TAGS.join("|")})[\s>]|Caveat: The messages below|\[Request interrupted by user|# AGENTS\.md instructions)`,
 );
 
-export function isWrapper(text: string): boolean {
-  return WRAPPER.test(text);
-}
-
 /** False when all text of a message is a harness' own. */
 export function isTyped(blocks: readonly Block[]): boolean {
   const texts = textsOf(blocks);
-  return texts.length === 0 || texts.some((text) => !isWrapper(text));
+  return texts.length === 0 || texts.some((text) => !WRAPPER.test(text));
 }
