@@ -58,7 +58,6 @@ export class LogBuilder {
   readonly #surface = new SurfaceNodes();
   /** Seqs of the calls of the open step that have no result yet. */
   readonly #pending = new Map<string, number>();
-  readonly #callsOfStep = new Set<string>();
   /** How the open turn would end if nothing came any more; null until the model has answered in it. */
   #outcome: "completed" | "interrupted" | null = null;
   #isStepAnswered = false;
@@ -220,14 +219,12 @@ export class LogBuilder {
   #leaveStep(): void {
     this.#isStepAnswered = false;
     this.#pending.clear();
-    this.#callsOfStep.clear();
   }
 
   /** A second call of one id could not be told from the first, so it is in the message alone. */
   #call(place: StepPlace, block: Block): void {
     const callId = anyTextAt(block, "id");
-    if (callId === "" || this.#callsOfStep.has(callId)) return;
-    this.#callsOfStep.add(callId);
+    if (callId === "" || this.#pending.has(callId)) return;
     this.#pending.set(callId, this.nextSeq);
     const name = anyTextAt(block, "name");
     const data = {

@@ -272,6 +272,10 @@ describe("a compaction of Claude Code", () => {
       "user/message plugin Summary of all",
       "compaction/end",
     ]);
+    // A quarter of the characters, rounded up by part, and 4 for each message and block: 12 + 29 + 15 + 12.
+    expect(log.events[13]?.event.data).toMatchObject({
+      shadowedTokenCount: 68,
+    });
     expect(log.events[14]?.event).toMatchObject({
       surfaceOp: { op: "replace", start: 2, end: 9 },
       sourceEventSeqs: [12, 13, 2, 4, 6, 9],

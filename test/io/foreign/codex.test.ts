@@ -147,6 +147,25 @@ describe("a task of Codex", () => {
     ]);
   });
 
+  it("keeps a step open for results behind an input that comes among them", async () => {
+    const log = await convert("codex", [
+      meta("s1"),
+      said(1, "user", "Go"),
+      called(2, "c1"),
+      called(2, "c2"),
+      tokens(2, [10, 0, 1, 0]),
+      returned(3, "c1", "one"),
+      said(4, "developer", "Mind the hose"),
+      returned(5, "c2", "two"),
+    ]);
+
+    expect(outline(log).slice(-3)).toEqual([
+      "tool/result tool one",
+      "user/message plugin Mind the hose",
+      "tool/result tool two",
+    ]);
+  });
+
   it("takes a report that comes behind the results of the calls as their response's", async () => {
     const log = await convert("codex", [
       meta("s1"),

@@ -50,6 +50,15 @@ describe("a transcript", () => {
     });
   });
 
+  it("from before 1970 is created at its beginning, since no header is older", async () => {
+    const { header, events } = await convert("claude-code", [
+      { ...prompt, timestamp: "1969-12-31T23:59:59Z" },
+    ]);
+
+    expect(header.createdAt).toBe(0);
+    expect(events[0]?.event.time).toBe(-1_000);
+  });
+
   it("that ends within a line is taken up to there, with a note", async () => {
     const file = await writeTranscript([prompt]);
     await appendFile(file, '{"type":"user","mess');

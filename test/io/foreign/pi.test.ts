@@ -236,6 +236,24 @@ describe("a compaction of pi", () => {
     );
   });
 
+  it("may keep part of what the one before it kept", async () => {
+    const log = await convert("pi", [
+      piSession(),
+      ...turn,
+      ...next,
+      compaction({ firstKeptEntryIndex: 5 }),
+      compaction({ firstKeptEntryIndex: 6 }),
+    ]);
+
+    const summaries = log.events
+      .filter(({ event }) => event.type === "compaction/summary")
+      .map(({ event }) => event.data);
+    expect(summaries).toMatchObject([
+      { shadowedSeqs: [2, 4, 6, 9] },
+      { shadowedSeqs: [20, 14] },
+    ]);
+  });
+
   it("names the entry by its id in later versions", async () => {
     const chained = [
       ...turn,
