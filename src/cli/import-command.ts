@@ -3,6 +3,8 @@ import { statSync } from "node:fs";
 import { silentLogger } from "../logger.ts";
 import { readStatus } from "../query/status.ts";
 import type { ImportReport } from "../io/import-file.ts";
+import type { ForeignFormat } from "../io/foreign/convert.ts";
+import { foreignLog } from "../io/foreign/foreign-log.ts";
 import { LogFileError } from "../io/log-file-error.ts";
 import { findLogs, requirePlace } from "../io/session-folders.ts";
 import { openContext, type CommonOptions, type Context } from "./context.ts";
@@ -14,6 +16,8 @@ export interface ImportCommandOptions extends CommonOptions {
   readonly dryRun?: boolean;
   readonly allowFindings?: boolean;
   readonly concurrency: number;
+  /** Of the files; default: our own. */
+  readonly format?: ForeignFormat;
 }
 
 /** Exit code 1 when a file was refused; the others are imported. */
@@ -22,7 +26,14 @@ export async function importCommand(
   options: ImportCommandOptions,
 ): Promise<number> {
   await using context = await openContext(options);
-  const tasks = (await Promise.all(paths.map(tasksOf))).flat();
+  const { format } = options;
+  const tasks =
+    format === undefined
+      ? (await Promise.all(paths.map(tasksOf))).flat()
+      : paths.map((file) => ({
+          file,
+          options: { open: foreignLog(format, file) },
+        }));
   const { dryRun = false, allowFindings = false, concurrency } = options;
   const reports = await importFiles(context.store, tasks, {
     dryRun,

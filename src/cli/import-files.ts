@@ -119,7 +119,7 @@ function remarksOn(report: ImportReport): string[] {
     remarks.push(
       `${file}: ${formatCount(converted)} events of an earlier shape were converted`,
     );
-  for (const loss of report.losses) remarks.push(`${file}: ${loss}`);
+  remarks.push(...report.remarks.map((remark) => `${file}: note: ${remark}`));
   if (findingCount > 0)
     remarks.push(
       `${file}: ${formatCount(findingCount)} findings accepted; see: turnlog check ${report.sessionId ?? file}`,

@@ -32,8 +32,8 @@ export interface ReadingNotes {
   readonly tail: TornTail | null;
   /** Events that were brought into their present shape. */
   readonly converted: number;
-  /** What a log of another format says that ours can't, one line each. */
-  readonly losses: readonly string[];
+  /** What came of a transcript of another agent, and what did not: one line each. */
+  readonly remarks: readonly string[];
 }
 
 /** An open log; disposing of it closes the file. */
@@ -64,7 +64,7 @@ export async function openLogRecords(
     notes: () => ({
       tail: reader.tail,
       converted: reader.converted,
-      losses: [],
+      remarks: [],
     }),
     [Symbol.asyncDispose]: async () => {
       await lines.return(undefined);
