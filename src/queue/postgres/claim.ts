@@ -3,6 +3,7 @@ import type { Queryable } from "../../db/connect.ts";
 
 /**
  * Takes up to `limit` sessions that have been unclaimed for `overdueMs`, the longest waiting first, for `claimMs`.
+ * The time is that of the statement: a clock that moves while it runs could not be looked up in the index.
  * Locks: the work rows, skip locked, for the length of the statement.
  */
 export async function claimSessions(
@@ -20,11 +21,11 @@ export async function claimSessions(
         where w.session_id in (
             select o.session_id
             from turnlog.work o
-            where o.claimed_until <= clock_timestamp() - make_interval(secs => $3::float8 / 1000)
+            where o.claimed_until <= statement_timestamp() - make_interval(secs => $3::float8 / 1000)
             order by o.claimed_until
             limit $1
             for update skip locked)
-          and w.claimed_until <= clock_timestamp() - make_interval(secs => $3::float8 / 1000)
+          and w.claimed_until <= statement_timestamp() - make_interval(secs => $3::float8 / 1000)
         returning w.session_id`,
     },
     [limit, claimMs, overdueMs],
