@@ -41,8 +41,15 @@ as $$
 declare
   _session turnlog.sessions;
   _stored record;
-  _counted bigint := (select sum(c::integer) from unnest(string_to_array(_counts, E'\n')) c);
+  _is_one_row boolean := strpos(_counts, E'\n') = 0;
+  _counted bigint;
 begin
+  if _is_one_row then
+    _counted := _counts::bigint;
+  else
+    select sum(c::integer) into _counted
+    from unnest(string_to_array(_counts, E'\n')) c;
+  end if;
   if _counted is distinct from _event_count then
     raise exception 'the rows hold % events, not %', _counted, _event_count using errcode = 'check_violation';
   end if;
@@ -77,21 +84,32 @@ begin
   end if;
 
   if found then
-    insert into turnlog.events
-      (session_id, seq, event_count, type, time_ms, turn, step, ignorable, surface_op, source_event_seqs, key_order, payload,
-       append_id, append_digest, append_events)
-    select _session_id, _expected_seq + sum(r.event_count::integer) over (order by r.n) - r.event_count::integer, r.event_count::integer, r.type, r.time_ms::bigint,
-           r.turn::bigint, r.step::bigint, r.ignorable is not null, r.surface_op, r.sources, r.key_order, r.payload,
-           case when r.n = 1 then _append_id end,
-           case when r.n = 1 then _append_digest end,
-           case when r.n = 1 then _event_count end
-    from unnest(
-      string_to_array(_counts, E'\n'), string_to_array(_types, E'\n'),
-      string_to_array(_times, E'\n'), string_to_array(_turns, E'\n', ''), string_to_array(_steps, E'\n', ''),
-      string_to_array(_ignorables, E'\n', ''), string_to_array(_surface_ops, E'\n', ''),
-      string_to_array(_source_event_seqs, E'\n', ''), string_to_array(_key_orders, E'\n', ''),
-      string_to_array(_payloads, E'\n'))
-      with ordinality as r (event_count, type, time_ms, turn, step, ignorable, surface_op, sources, key_order, payload, n);
+    -- Most appends are one row, and to plan and sort for one costs more than to store it.
+    if _is_one_row then
+      insert into turnlog.events
+        (session_id, seq, event_count, type, time_ms, turn, step, ignorable, surface_op, source_event_seqs, key_order, payload,
+         append_id, append_digest, append_events)
+      values
+        (_session_id, _expected_seq, _event_count, _types, _times::bigint, nullif(_turns, '')::bigint, nullif(_steps, '')::bigint,
+         _ignorables <> '', nullif(_surface_ops, ''), nullif(_source_event_seqs, ''), nullif(_key_orders, ''), _payloads,
+         _append_id, _append_digest, _event_count);
+    else
+      insert into turnlog.events
+        (session_id, seq, event_count, type, time_ms, turn, step, ignorable, surface_op, source_event_seqs, key_order, payload,
+         append_id, append_digest, append_events)
+      select _session_id, _expected_seq + sum(r.event_count::integer) over (order by r.n) - r.event_count::integer, r.event_count::integer, r.type, r.time_ms::bigint,
+             r.turn::bigint, r.step::bigint, r.ignorable is not null, r.surface_op, r.sources, r.key_order, r.payload,
+             case when r.n = 1 then _append_id end,
+             case when r.n = 1 then _append_digest end,
+             case when r.n = 1 then _event_count end
+      from unnest(
+        string_to_array(_counts, E'\n'), string_to_array(_types, E'\n'),
+        string_to_array(_times, E'\n'), string_to_array(_turns, E'\n', ''), string_to_array(_steps, E'\n', ''),
+        string_to_array(_ignorables, E'\n', ''), string_to_array(_surface_ops, E'\n', ''),
+        string_to_array(_source_event_seqs, E'\n', ''), string_to_array(_key_orders, E'\n', ''),
+        string_to_array(_payloads, E'\n'))
+        with ordinality as r (event_count, type, time_ms, turn, step, ignorable, surface_op, sources, key_order, payload, n);
+    end if;
 
     insert into turnlog.outbox (session_id, first_seq, next_seq, facts_next_seq, incarnation)
     values (_session_id, _expected_seq, _expected_seq + _event_count,

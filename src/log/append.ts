@@ -15,10 +15,10 @@ import {
   type AppendResult,
   type Creation,
 } from "./append-request.ts";
-import { checkBatch, placeEvents } from "./check-batch.ts";
+import { checkBatch, placeEvents, requireKnownTypes } from "./check-batch.ts";
 import { encodeAppend } from "./encode-append.ts";
 import type { EventTypes } from "./event-types.ts";
-import { sendUntilAnswered } from "./send.ts";
+import { Sending, sendUntilAnswered } from "./send.ts";
 import { readStateAt } from "./session-state.ts";
 import { settleAppend, settleElsewhere } from "./settle-append.ts";
 import type { StateCache } from "./state-cache.ts";
@@ -35,6 +35,7 @@ const ANY_ATTEMPTS = 3;
 
 /**
  * Appends the batch in one statement and one commit; a lost connection is met by trying again with the same append id.
+ * @param sending what earlier tries have shown
  * @throws EventInvalidError, EventTypeUnknownError, EventTooLargeError, WrongExpectedSeqError, AppendIdReusedError,
  * SessionNotFoundError, SessionDeletedError, WriterFencedError, RulesOutdatedError, SessionBusyError,
  * DatabaseUnavailableError, AppendOutcomeUnknownError
@@ -42,13 +43,14 @@ const ANY_ATTEMPTS = 3;
 export async function appendEvents(
   context: AppendContext,
   request: AppendRequest,
+  sending = new Sending(request),
 ): Promise<AppendResult> {
   const { expectedSeq } = request;
   if (expectedSeq === "any")
-    return sendUntilAnswered(request, (leftMs) =>
+    return sendUntilAnswered(sending, (leftMs) =>
       appendAnywhere(context, request, leftMs),
     );
-  return sendUntilAnswered(request, (leftMs) =>
+  return sendUntilAnswered(sending, (leftMs) =>
     appendAt(
       context,
       within(context.db, leftMs),
@@ -128,7 +130,8 @@ async function appendAt(
   commit: "autocommit" | "transaction",
 ): Promise<AppendResult> {
   const { sessionId, appendId } = request;
-  const events = await placeEvents(context.types, request.events, expectedSeq);
+  const events = placeEvents(request.events, expectedSeq);
+  await requireKnownTypes(context.types, events);
   const batch = encodeAppend(events, request.now, request.limits);
   const base = await baseOf(context, db, request, expectedSeq);
   if (base === null)

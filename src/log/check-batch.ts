@@ -9,7 +9,6 @@ import {
 import type { NewEvent } from "../events/event.ts";
 import type { SessionId } from "../events/ids.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
-import type { RuleEvent } from "../events/rules/rule-event.ts";
 import { followRules, type RulesState } from "../events/rules/rules.ts";
 import { checkData } from "../events/schemas/check-data.ts";
 import { badCall } from "./bad-call.ts";
@@ -46,24 +45,30 @@ export function takeEvents(
 
 /**
  * Gives taken events their seqs.
- * @throws EventInvalidError, EventTypeUnknownError
+ * @throws EventInvalidError
  */
-export async function placeEvents(
-  types: EventTypes,
+export function placeEvents(
   events: readonly CheckedEvent[],
   firstSeq: number,
-): Promise<readonly PlacedEvent[]> {
-  const placed = events.map((event, index) =>
+): readonly PlacedEvent[] {
+  return events.map((event, index) =>
     located(event.type, index, firstSeq + index, () => {
       placeEvent(event, firstSeq + index);
       return { ...event, seq: firstSeq + index };
     }),
   );
-  for (const { type, ignorable, seq } of placed) {
-    if (!ignorable && !(await types.knows(type)))
+}
+
+/** @throws EventTypeUnknownError */
+export async function requireKnownTypes(
+  types: EventTypes,
+  events: readonly PlacedEvent[],
+): Promise<void> {
+  for (const { type, ignorable, seq } of events) {
+    if (ignorable || types.hasMet(type)) continue;
+    if (!(await types.knows(type)))
       throw new EventTypeUnknownError({ type, seq });
   }
-  return placed;
 }
 
 export interface BatchAt {
@@ -82,29 +87,45 @@ export async function checkBatch(
   db: Queryable,
   batch: BatchAt,
 ): Promise<RulesState> {
-  const { sessionId, firstSeq, events } = batch;
-  const replaced = events.flatMap(({ surfaceOp }) =>
+  const { sessionId, firstSeq, state, events } = batch;
+  const replaced = replacedBy(events);
+  if (replaced.length === 0) return followAll(state, events);
+  const surface = await readSurface(db, sessionId, firstSeq, replaced);
+  return followAll(state, events, (event) => surface.add(event));
+}
+
+/** First seqs of the parts of the surface that events replace: with none, the state says all there is to check. */
+export function replacedBy(
+  events: readonly Pick<CheckedEvent, "surfaceOp">[],
+): readonly number[] {
+  return events.flatMap(({ surfaceOp }) =>
     typeof surfaceOp === "object" && surfaceOp !== null
       ? [surfaceOp.start]
       : [],
   );
-  const surface =
-    replaced.length === 0
-      ? null
-      : await readSurface(db, sessionId, firstSeq, replaced);
+}
+
+/**
+ * Returns the state after events that replace nothing.
+ * @param look called with each event once it has passed
+ * @throws EventInvalidError for the first event that breaks a rule
+ */
+export function followAll(
+  before: RulesState,
+  events: readonly PlacedEvent[],
+  look?: (event: PlacedEvent) => void,
+): RulesState {
   return events.reduce(
     (state, event, index) =>
-      located(event.type, index, event.seq, () => step(state, event)),
-    batch.state,
+      located(event.type, index, event.seq, () => {
+        const verdict = followRules(state, event);
+        const [violation] = verdict.violations;
+        if (violation !== undefined) throw violation;
+        look?.(event);
+        return verdict.state;
+      }),
+    before,
   );
-
-  function step(state: RulesState, event: RuleEvent): RulesState {
-    const verdict = followRules(state, event);
-    const [violation] = verdict.violations;
-    if (violation !== undefined) throw violation;
-    surface?.add(event);
-    return verdict.state;
-  }
 }
 
 /** Gives a violation its place in the batch. */
