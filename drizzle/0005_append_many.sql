@@ -185,7 +185,7 @@ begin
     from unnest(_session_ids, _incarnations, _expected_seqs, _epochs)
       with ordinality as c (session_id, incarnation, expected_seq, epoch, n)
     cross join lateral (
-      select min(l.n) as n
+      select min(l.n)::integer as n
       from unnest(_chains) with ordinality as l (chain, n)
       where l.chain = c.n
     ) a

@@ -4,54 +4,51 @@
  * once and by itself.
  */
 import { StoreClosedError } from "../errors.ts";
-import { callAppend, type AppendAnswer } from "./append-call.ts";
-import { callAppendMany, type ChainAnswer } from "./append-many-call.ts";
 import type { AppendRequest, AppendResult } from "./append-request.ts";
 import { appendEvents, type AppendContext } from "./append.ts";
-import { buildChain, callOf, type Chain } from "./chain.ts";
+import { CallSlots } from "./call-slots.ts";
+import { buildChain, type Chain } from "./chain.ts";
 import { DeadlineTimer } from "./deadline-timer.ts";
 import { Lane } from "./lane.ts";
 import { pendingAppend, type PendingAppend } from "./pending-append.ts";
+import { LEAST_WAIT_MS, sendChains, type ChainOutcome } from "./send-chains.ts";
 import { settleAppend } from "./settle-append.ts";
 
-/** Sessions whose appends may share a call: those with an equal route. */
+/** Where a session is stored: those with an equal route may share a call. */
 export type Route = (sessionId: string) => string;
 
-/** On one server all may. */
 const ONE_SERVER: Route = () => "";
 
-/** Calls on their way at the same time; further appends gather until one is back. */
-const MAX_FLUSHES = 2;
-const MAX_FLUSH_CHAINS = 128;
 const CHAIN_LIMITS = { appends: 64, characters: 64 * 1024 };
+const MAX_FLUSH_CHAINS = 128;
 const MAX_FLUSH_CHARACTERS = 512 * 1024;
 
-/** A call that takes longer waits for a lock, or the server is slow: the next one need not wait for it. */
-const SLOW_MS = 25;
+/** How long a locked session rests before it is asked for again. */
+const BUSY_PAUSE_MS = 50;
 
-/** How long a locked session rests while no connection may be spent on waiting for it. */
-const BUSY_PAUSE_MS = 20;
+/** A chain of the lane, on its way. */
+interface Flight {
+  readonly lane: Lane;
+  readonly chain: Chain;
+}
 
 export class Coalescer {
   readonly #context: AppendContext;
   readonly #route: Route;
-  /** Connections that may wait for locks, so that others are left for the rest. */
-  readonly #maxWaiting: number;
+  readonly #slots: CallSlots;
+  readonly #timer = new DeadlineTimer((now) => this.#expire(now));
   /** Sessions with an append in hand. */
   readonly #lanes = new Map<string, Lane>();
   /** Those of them that are ready for the next flush, in the order they came. */
   #ready: Lane[] = [];
-  #flushes = 0;
-  #waiting = 0;
   #isPumpDue = false;
-  readonly #timer = new DeadlineTimer((now) => this.#expire(now));
   #isClosed = false;
   #whenIdle: (() => void) | null = null;
 
   constructor(context: AppendContext, route: Route = ONE_SERVER) {
     this.#context = context;
     this.#route = route;
-    this.#maxWaiting = Math.floor(context.db.poolSize / 2);
+    this.#slots = new CallSlots(context.db.poolSize, () => this.#pumpSoon());
   }
 
   /** As `appendEvents`, but may share a call. Takes its place among the appends of the session before it returns. */
@@ -98,13 +95,14 @@ export class Coalescer {
 
   /** Behind everything that this turn of the event loop brings, so that appends made together are sent together. */
   #pumpSoon(): void {
-    if (this.#isPumpDue) return;
+    if (this.#isPumpDue || this.#ready.length === 0) return;
     this.#isPumpDue = true;
     setImmediate(() => {
       this.#isPumpDue = false;
-      while (this.#ready.length > 0 && this.#flushes < MAX_FLUSHES) {
-        const flush = this.#gather();
-        if (flush.length > 0) void this.#sendFlush(flush);
+      while (this.#ready.length > 0 && this.#slots.isFree) {
+        const flights = this.#gather();
+        if (flights.length > 0)
+          void this.#slots.flush(() => this.#send(flights));
       }
     });
   }
@@ -147,108 +145,60 @@ export class Coalescer {
     }
     lane.take(chain.appends.length);
     if (chain.characters <= CHAIN_LIMITS.characters) return { lane, chain };
-    void this.#sendChains([{ lane, chain }]);
+    void this.#send([{ lane, chain }]);
     return null;
   }
 
-  /** Sends a flush, and lets the next one go when this one is back or slow. */
-  async #sendFlush(flights: readonly Flight[]): Promise<void> {
-    this.#flushes += 1;
-    let isSlow = false;
-    const slow = setTimeout(() => {
-      if (this.#waiting >= this.#maxWaiting) return;
-      isSlow = true;
-      this.#waiting += 1;
-      this.#flushes -= 1;
-      this.#pumpSoon();
-    }, SLOW_MS);
-    await this.#sendChains(flights);
-    clearTimeout(slow);
-    if (isSlow) this.#waiting -= 1;
-    else this.#flushes -= 1;
-    this.#pumpSoon();
-  }
-
-  /** Never rejects: each append has its answer then, or is in its lane again. */
-  async #sendChains(flights: readonly Flight[]): Promise<void> {
-    try {
-      const answers = await this.#call(flights.map(({ chain }) => chain));
-      for (const [at, flight] of flights.entries()) {
-        const answer = answers[at];
-        if (answer !== undefined) this.#settle(flight, answer);
-      }
-    } catch (error) {
-      for (const flight of flights) this.#replay(flight, error);
-    }
-  }
-
-  /** One append by itself waits for the lock of its session, if a connection may be spent on that. */
-  async #call(chains: readonly Chain[]): Promise<readonly ChainAnswer[]> {
+  async #send(flights: readonly Flight[]): Promise<void> {
+    const chains = flights.map(({ chain }) => chain);
     const { db } = this.#context;
-    const timeoutMs = chains
-      .flatMap(({ appends }) => appends)
-      .reduce((most, { pending }) => Math.max(most, pending.sending.leftMs), 1);
-    const [first, second] = chains;
-    const single =
-      first === undefined || second !== undefined ? null : callOf(first);
-    return single !== null && this.#waiting < this.#maxWaiting
-      ? [await callAppend(db, single, timeoutMs)]
-      : callAppendMany(db, chains, timeoutMs);
+    const outcomes = await sendChains(db, chains, this.#slots.mayWait);
+    for (const [at, flight] of flights.entries()) {
+      const outcome = outcomes[at];
+      if (outcome !== undefined) this.#settle(flight, outcome);
+    }
   }
 
   /** Hands out the results of a stored chain; any other one is taken apart. */
-  #settle({ lane, chain }: Flight, answer: ChainAnswer): void {
+  #settle({ lane, chain }: Flight, outcome: ChainOutcome): void {
     const { states, db } = this.#context;
-    const { incarnation, state, nextSeq } = chain;
-    const all = chain.appends.map(({ pending }) => pending);
-    if (answer.outcome === "appended") {
-      states.set(lane.sessionId, { head: nextSeq, incarnation, state });
-      for (const { pending, firstSeq, batch } of chain.appends)
-        pending.resolve({
-          firstSeq,
-          nextSeq: firstSeq + batch.eventCount,
-          deduplicated: false,
-        });
+    const { sessionId, incarnation, state, nextSeq, firstSeq } = chain;
+    if (outcome.kind === "stored") {
+      states.set(sessionId, { head: nextSeq, incarnation, state });
+      resolveAll(chain);
       this.#land(lane, []);
       return;
     }
-    states.forget(lane.sessionId);
+    states.forget(sessionId);
+    const all = chain.appends.map(({ pending }) => pending);
     const [first, ...rest] = all;
     if (first === undefined) return;
-    const settled = verdictOn(first, answer);
-    if (settled !== null) {
-      void settleAppend(db, first.request, chain.firstSeq, settled)
+    if (outcome.kind === "busy") this.#retryBusy(lane, all);
+    else if (outcome.kind === "refused") {
+      void settleAppend(db, first.request, firstSeq, outcome.answer)
         .then(first.resolve, first.reject)
         .finally(() => this.#land(lane, rest));
-      return;
+    } else {
+      for (const pending of all.slice(0, outcome.count))
+        pending.isDirect = true;
+      this.#land(lane, all);
     }
-    if (answer.outcome === "busy") {
-      this.#retryBusy(lane, all);
-      return;
-    }
-    first.isDirect = true;
-    if (answer.outcome === "repeated") makeDirect(rest);
-    this.#land(lane, all);
   }
 
-  /** A call that failed as a whole may be stored or not: each append is sent again by itself, and that tells. */
-  #replay({ lane, chain }: Flight, error: unknown): void {
-    this.#context.states.forget(lane.sessionId);
-    const all = chain.appends.map(({ pending }) => pending);
-    for (const { sending } of all) sending.note(error);
-    makeDirect(all);
-    this.#land(lane, all);
-  }
-
-  /** A locked session is waited for on a connection of its own; while there is none for it, it is asked for again. */
+  /**
+   * A locked session is waited for on a connection of its own. Where there is none for it, or no time, it is asked for again
+   * after a pause; near the deadline it is not, so that no try is on its way then.
+   */
   #retryBusy(lane: Lane, all: readonly PendingAppend[]): void {
     lane.land(all);
-    if (this.#waiting >= this.#maxWaiting) {
-      setTimeout(() => this.#enter(lane), BUSY_PAUSE_MS);
-      return;
+    const leftMs = all[0]?.sending.leftMs ?? 0;
+    if (this.#slots.mayWait && leftMs > LEAST_WAIT_MS)
+      void this.#slots.wait(() => this.#sendDirect(lane));
+    else {
+      // A timer may fire a millisecond early.
+      const restMs = leftMs < 3 * BUSY_PAUSE_MS ? leftMs + 2 : BUSY_PAUSE_MS;
+      setTimeout(() => this.#enter(lane), restMs);
     }
-    this.#waiting += 1;
-    void this.#sendDirect(lane).finally(() => (this.#waiting -= 1));
   }
 
   /** Sends the first append of the lane by the way that settles every case, until its deadline. */
@@ -280,36 +230,9 @@ export class Coalescer {
   }
 }
 
-interface Flight {
-  readonly lane: Lane;
-  readonly chain: Chain;
-}
-
-function makeDirect(appends: readonly PendingAppend[]): void {
-  for (const pending of appends) pending.isDirect = true;
-}
-
-/** What the database says of the first append of a chain, where that is the last word. */
-function verdictOn(
-  { request }: PendingAppend,
-  answer: ChainAnswer,
-): AppendAnswer | null {
-  const { outcome } = answer;
-  switch (outcome) {
-    case "busy":
-    case "repeated":
-    // What was remembered is of an earlier session of this id.
-    case "incarnation":
-      return null;
-    case "conflict":
-    case "missing":
-    case "deleted":
-      return request.expectedSeq === "any" ? null : { ...answer, outcome };
-    case "appended":
-    case "duplicate":
-    case "reused":
-    case "fenced":
-    case "rules":
-      return { ...answer, outcome };
+function resolveAll({ appends }: Chain): void {
+  for (const { pending, firstSeq, batch } of appends) {
+    const nextSeq = firstSeq + batch.eventCount;
+    pending.resolve({ firstSeq, nextSeq, deduplicated: false });
   }
 }
