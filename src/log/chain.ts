@@ -1,11 +1,10 @@
 /** Appends to one session of which each begins where the one before it ends: checked in order, sent and stored together. */
-import type { RulesState } from "../events/rules/rules.ts";
+import { initRules, type RulesState } from "../events/rules/rules.ts";
 import type { SessionId } from "../events/ids.ts";
 import type { AppendCall } from "./append-call.ts";
 import { creationOf, type Creation } from "./append-request.ts";
 import { followAll, placeEvents } from "./check-batch.ts";
 import { encodeAppend, type EncodedAppend } from "./encode-append.ts";
-import { initRules } from "../events/rules/rules.ts";
 import type { PendingAppend } from "./pending-append.ts";
 import type { StateCache } from "./state-cache.ts";
 
@@ -85,6 +84,14 @@ export function buildChain(
     state,
     characters,
   };
+}
+
+/** Tells the callers of a stored chain where their events are. */
+export function resolveAll({ appends }: Chain): void {
+  for (const { pending, firstSeq, batch } of appends) {
+    const nextSeq = firstSeq + batch.eventCount;
+    pending.resolve({ firstSeq, nextSeq, deduplicated: false });
+  }
 }
 
 /** The call that sends a chain of one append by itself; null for a longer one. */

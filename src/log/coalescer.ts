@@ -7,7 +7,7 @@ import { StoreClosedError } from "../errors.ts";
 import type { AppendRequest, AppendResult } from "./append-request.ts";
 import { appendEvents, type AppendContext } from "./append.ts";
 import { CallSlots } from "./call-slots.ts";
-import { buildChain, type Chain } from "./chain.ts";
+import { buildChain, resolveAll, type Chain } from "./chain.ts";
 import { DeadlineTimer } from "./deadline-timer.ts";
 import { Lane } from "./lane.ts";
 import { pendingAppend, type PendingAppend } from "./pending-append.ts";
@@ -42,7 +42,7 @@ export class Coalescer {
   /** Those of them that are ready for the next flush, in the order they came. */
   #ready: Lane[] = [];
   #isPumpDue = false;
-  #isClosed = false;
+  #closing: Promise<void> | null = null;
   #whenIdle: (() => void) | null = null;
 
   constructor(context: AppendContext, route: Route = ONE_SERVER) {
@@ -53,7 +53,7 @@ export class Coalescer {
 
   /** As `appendEvents`, but may share a call. Takes its place among the appends of the session before it returns. */
   append(request: AppendRequest): Promise<AppendResult> {
-    if (this.#isClosed) return Promise.reject(new StoreClosedError());
+    if (this.#closing !== null) return Promise.reject(new StoreClosedError());
     return new Promise((resolve, reject) => {
       const { sessionId } = request;
       const caller = { resolve, reject };
@@ -69,11 +69,11 @@ export class Coalescer {
   }
 
   /** Takes no further appends, and returns when each one in hand has its answer, at its deadline at the latest. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    if (this.#lanes.size > 0)
-      await new Promise<void>((resolve) => (this.#whenIdle = resolve));
-    this.#timer.close();
+  close(): Promise<void> {
+    return (this.#closing ??= new Promise((resolve) => {
+      this.#whenIdle = resolve;
+      if (this.#lanes.size === 0) resolve();
+    }));
   }
 
   /** The next step of a lane with nothing in flight. */
@@ -149,10 +149,13 @@ export class Coalescer {
     return null;
   }
 
-  async #send(flights: readonly Flight[]): Promise<void> {
+  async #send(
+    flights: readonly Flight[],
+    mayWait = this.#slots.mayWait,
+  ): Promise<void> {
     const chains = flights.map(({ chain }) => chain);
     const { db } = this.#context;
-    const outcomes = await sendChains(db, chains, this.#slots.mayWait);
+    const outcomes = await sendChains(db, chains, mayWait);
     for (const [at, flight] of flights.entries()) {
       const outcome = outcomes[at];
       if (outcome !== undefined) this.#settle(flight, outcome);
@@ -169,7 +172,7 @@ export class Coalescer {
       this.#land(lane, []);
       return;
     }
-    states.forget(sessionId);
+    if (outcome.kind !== "busy") states.forget(sessionId);
     const all = chain.appends.map(({ pending }) => pending);
     const [first, ...rest] = all;
     if (first === undefined) return;
@@ -193,12 +196,24 @@ export class Coalescer {
     lane.land(all);
     const leftMs = all[0]?.sending.leftMs ?? 0;
     if (this.#slots.mayWait && leftMs > LEAST_WAIT_MS)
-      void this.#slots.wait(() => this.#sendDirect(lane));
+      void this.#slots.wait(() => this.#sendFirst(lane));
     else {
       // A timer may fire a millisecond early.
       const restMs = leftMs < 3 * BUSY_PAUSE_MS ? leftMs + 2 : BUSY_PAUSE_MS;
       setTimeout(() => this.#enter(lane), restMs);
     }
+  }
+
+  /** Sends the first append of the lane by itself, and waits for the lock of its session. */
+  async #sendFirst(lane: Lane): Promise<void> {
+    const { states } = this.#context;
+    const chain = buildChain(states, lane.queue, {
+      ...CHAIN_LIMITS,
+      appends: 1,
+    });
+    if (chain === null) return this.#sendDirect(lane);
+    lane.take(1);
+    return this.#send([{ lane, chain }], true);
   }
 
   /** Sends the first append of the lane by the way that settles every case, until its deadline. */
@@ -227,12 +242,5 @@ export class Coalescer {
       next = Math.min(next, lane.nextDeadline(now));
     }
     return next;
-  }
-}
-
-function resolveAll({ appends }: Chain): void {
-  for (const { pending, firstSeq, batch } of appends) {
-    const nextSeq = firstSeq + batch.eventCount;
-    pending.resolve({ firstSeq, nextSeq, deduplicated: false });
   }
 }

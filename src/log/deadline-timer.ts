@@ -13,17 +13,12 @@ export class DeadlineTimer {
   /** Has `expire` called by then. */
   by(deadline: number): void {
     if (deadline >= this.#at) return;
-    this.close();
+    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#at = deadline;
     const waitMs = Math.max(0, Math.ceil(deadline - performance.now()));
     this.#timer = setTimeout(() => {
       this.#at = Infinity;
       this.by(this.#expire(performance.now()));
     }, waitMs).unref();
-  }
-
-  close(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#at = Infinity;
   }
 }
