@@ -20,7 +20,7 @@ import { encodeAppend } from "./encode-append.ts";
 import type { EventTypes } from "./event-types.ts";
 import { Sending, sendUntilAnswered } from "./send.ts";
 import { readStateAt } from "./session-state.ts";
-import { settleAppend, settleElsewhere } from "./settle-append.ts";
+import { hasArrived, settleAppend, settleElsewhere } from "./settle-append.ts";
 import type { StateCache } from "./state-cache.ts";
 
 /** What appends of one process share. */
@@ -135,7 +135,10 @@ async function appendAt(
   const batch = encodeAppend(events, request.now, request.limits);
   const base = await baseOf(context, db, request, expectedSeq);
   if (base === null)
-    return settleElsewhere(db, request, expectedSeq, batch.digest);
+    return (
+      (await settleElsewhere(db, request, expectedSeq, batch.digest)) ??
+      appendAt(context, db, request, expectedSeq, commit)
+    );
   const { incarnation, creation } = base;
   const state = await checkBatch(db, {
     sessionId,
@@ -168,8 +171,9 @@ async function appendAt(
       state,
     });
   else context.states.forget(sessionId);
-  // The state we remembered was of a session that has been deleted and made anew since.
-  if (answer.outcome === "incarnation" && base.isRemembered)
+  // The state we remembered was of a session that has been made anew since, or the log has come to the expected seq.
+  const isOver = answer.outcome === "incarnation" && base.isRemembered;
+  if (isOver || hasArrived(answer, expectedSeq))
     return appendAt(context, db, request, expectedSeq, commit);
   return settleAppend(db, request, expectedSeq, answer);
 }

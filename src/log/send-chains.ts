@@ -4,6 +4,7 @@ import { isTransient } from "../db/pg-errors.ts";
 import { callAppend, type AppendAnswer } from "./append-call.ts";
 import { callAppendMany, type ChainAnswer } from "./append-many-call.ts";
 import { callOf, type Chain } from "./chain.ts";
+import { hasArrived } from "./settle-append.ts";
 
 export type ChainOutcome =
   | { readonly kind: "stored" }
@@ -19,6 +20,9 @@ export type ChainOutcome =
  * unknown. Longer than the lock timeout of `append_v1`.
  */
 export const LEAST_WAIT_MS = 6_000;
+
+/** So that one impatient append does not cost the others their connection. */
+const LEAST_SHARED_MS = 1_000;
 
 /**
  * Never rejects: a call that failed as a whole may be stored or not, and that shows when each append is sent again.
@@ -42,25 +46,31 @@ export async function sendChains(
   }
 }
 
-/** As long as the most patient of the appends waits: the others are told when their own time is over. */
+/**
+ * A shared call lasts as long as the least patient of its appends waits, but for a second at least: then the others go on
+ * without it.
+ */
 async function call(
   db: Db,
   chains: readonly Chain[],
   mayWait: boolean,
 ): Promise<readonly ChainAnswer[]> {
-  const timeoutMs = chains
+  const leftMs = chains
     .flatMap(({ appends }) => appends)
-    .reduce((most, { pending }) => Math.max(most, pending.sending.leftMs), 1);
+    .reduce(
+      (least, { pending }) => Math.min(least, pending.sending.leftMs),
+      Infinity,
+    );
   const [first, second] = chains;
   const alone =
     first === undefined || second !== undefined ? null : callOf(first);
-  return alone !== null && mayWait && timeoutMs > LEAST_WAIT_MS
-    ? [await callAppend(db, alone, timeoutMs)]
-    : callAppendMany(db, chains, timeoutMs);
+  return alone !== null && mayWait && leftMs > LEAST_WAIT_MS
+    ? [await callAppend(db, alone, leftMs)]
+    : callAppendMany(db, chains, Math.max(leftMs, LEAST_SHARED_MS));
 }
 
 function outcomeOf(
-  { appends }: Chain,
+  { appends, firstSeq }: Chain,
   answer: ChainAnswer | undefined,
 ): ChainOutcome {
   const all: ChainOutcome = { kind: "apart", count: appends.length };
@@ -80,7 +90,7 @@ function outcomeOf(
     case "conflict":
     case "missing":
     case "deleted":
-      return isAny
+      return isAny || hasArrived({ ...answer, outcome }, firstSeq)
         ? { kind: "apart", count: 1 }
         : { kind: "refused", answer: { ...answer, outcome } };
     case "duplicate":

@@ -357,10 +357,10 @@ describe("a session that somebody has locked", () => {
         },
         [locked],
       );
-      const append = (id: string) =>
-        store.append(id, notes(1), { expectedSeq: 1 });
-      const held = append(locked);
-      await Promise.all(free.map(append));
+      const [held, ...others] = [locked, ...free].map((id) =>
+        store.append(id, notes(1), { expectedSeq: 1 }),
+      );
+      await Promise.all(others);
       for (const id of free)
         await store.append(id, notes(1), { expectedSeq: 2 });
       return { held };
