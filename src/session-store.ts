@@ -15,6 +15,7 @@ import {
 } from "./log/append-request.ts";
 import { requireSeq, requireText, requireTimeout } from "./log/bad-call.ts";
 import { takeEvents } from "./log/check-batch.ts";
+import { Coalescer } from "./log/coalescer.ts";
 import { checkSession, type CheckReport } from "./log/check-session.ts";
 import { recordFindings } from "./log/import-findings.ts";
 import { EventTypes, type RegisteredType } from "./log/event-types.ts";
@@ -63,6 +64,11 @@ export interface SessionStoreOptions extends Partial<SizeLimits> {
   readonly maxEventCharacters?: number;
   /** Characters of JSON text that one append may have. @defaultValue 268435456 */
   readonly maxAppendCharacters?: number;
+  /**
+   * Lets small appends that are on their way at the same time share a call and a commit. Set to false to have each append
+   * sent by itself and at once. @defaultValue true
+   */
+  readonly coalesce?: boolean;
 }
 
 export interface AppendOptions {
@@ -237,12 +243,7 @@ export async function createSessionStore(
     await db.close();
     throw error;
   }
-  return storeOver(db, {
-    maxEventCharacters:
-      options.maxEventCharacters ?? DEFAULT_LIMITS.maxEventCharacters,
-    maxAppendCharacters:
-      options.maxAppendCharacters ?? DEFAULT_LIMITS.maxAppendCharacters,
-  });
+  return storeOver(db, options);
 }
 
 /** Generous, and yet well below what one value of Postgres and one string of JavaScript can hold. */
@@ -254,22 +255,32 @@ const DEFAULT_LIMITS: SizeLimits = {
 /** A store over an open connection; closing the store closes it. */
 export function storeOver(
   db: Db,
-  limits: SizeLimits = DEFAULT_LIMITS,
+  settings: Pick<SessionStoreOptions, keyof SizeLimits | "coalesce"> = {},
 ): SessionStore {
+  const {
+    maxEventCharacters = DEFAULT_LIMITS.maxEventCharacters,
+    maxAppendCharacters = DEFAULT_LIMITS.maxAppendCharacters,
+    coalesce = true,
+  } = settings;
+  const limits = { maxEventCharacters, maxAppendCharacters };
   const doorbell = new Doorbell(db);
   const context: AppendContext = {
     db,
     types: new EventTypes(db),
     states: new StateCache(),
   };
-  const close = (): Promise<void> => {
+  const coalescer = coalesce ? new Coalescer(context) : null;
+  const send = (request: AppendRequest): Promise<AppendResult> =>
+    coalescer?.append(request) ?? appendEvents(context, request);
+  const close = async (): Promise<void> => {
+    await coalescer?.close();
     doorbell.close();
-    return db.close();
+    await db.close();
   };
   return {
     async append(sessionId, events, options) {
       return append(
-        { ...context, doorbell, limits },
+        { db, send, doorbell, limits },
         SessionId(sessionId),
         events,
         options,
@@ -367,7 +378,9 @@ export function storeOver(
 
 /** Everything of the caller's is checked and taken over before the first wait. */
 async function append(
-  context: AppendContext & {
+  context: {
+    readonly db: Db;
+    readonly send: (request: AppendRequest) => Promise<AppendResult>;
     readonly doorbell: Doorbell;
     readonly limits: SizeLimits;
   },
@@ -401,7 +414,7 @@ async function append(
   };
   if (request.events.length === 0)
     return appendNothing(context.db, sessionId, expectedSeq);
-  const result = await appendEvents(context, request);
+  const result = await context.send(request);
   context.doorbell.ring();
   return result;
 }

@@ -9,7 +9,6 @@ import {
 import type { NewEvent } from "../events/event.ts";
 import type { SessionId } from "../events/ids.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
-import type { RuleEvent } from "../events/rules/rule-event.ts";
 import { followRules, type RulesState } from "../events/rules/rules.ts";
 import { checkData } from "../events/schemas/check-data.ts";
 import { badCall } from "./bad-call.ts";
@@ -46,24 +45,30 @@ export function takeEvents(
 
 /**
  * Gives taken events their seqs.
- * @throws EventInvalidError, EventTypeUnknownError
+ * @throws EventInvalidError
  */
-export async function placeEvents(
-  types: EventTypes,
+export function placeEvents(
   events: readonly CheckedEvent[],
   firstSeq: number,
-): Promise<readonly PlacedEvent[]> {
-  const placed = events.map((event, index) =>
+): readonly PlacedEvent[] {
+  return events.map((event, index) =>
     located(event.type, index, firstSeq + index, () => {
       placeEvent(event, firstSeq + index);
       return { ...event, seq: firstSeq + index };
     }),
   );
-  for (const { type, ignorable, seq } of placed) {
-    if (!ignorable && !(await types.knows(type)))
+}
+
+/** @throws EventTypeUnknownError */
+export async function requireKnownTypes(
+  types: EventTypes,
+  events: readonly PlacedEvent[],
+): Promise<void> {
+  for (const { type, ignorable, seq } of events) {
+    if (ignorable || types.hasMet(type)) continue;
+    if (!(await types.knows(type)))
       throw new EventTypeUnknownError({ type, seq });
   }
-  return placed;
 }
 
 export interface BatchAt {
@@ -84,36 +89,64 @@ export async function checkBatch(
   db: Queryable,
   batch: BatchAt,
 ): Promise<RulesState> {
-  const { sessionId, firstSeq, events, allowFindings } = batch;
-  const replaced = events.flatMap(({ surfaceOp }) =>
+  const { sessionId, firstSeq, state, events, allowFindings } = batch;
+  const replaced = replacedBy(events);
+  if (replaced.length === 0) return followAll(state, events, { allowFindings });
+  const surface = await readSurface(db, sessionId, firstSeq, replaced);
+  const look = (event: PlacedEvent): void => surface.add(event);
+  return followAll(state, events, { allowFindings, look });
+}
+
+/** First seqs of the parts of the surface that events replace: with none, the state says all there is to check. */
+export function replacedBy(
+  events: readonly Pick<CheckedEvent, "surfaceOp">[],
+): readonly number[] {
+  return events.flatMap(({ surfaceOp }) =>
     typeof surfaceOp === "object" && surfaceOp !== null
       ? [surfaceOp.start]
       : [],
   );
-  const surface =
-    replaced.length === 0
-      ? null
-      : await readSurface(db, sessionId, firstSeq, replaced);
+}
+
+export interface FollowOptions {
+  /** Called with each event once the state lets it pass. @throws RuleViolation */
+  readonly look?: (event: PlacedEvent) => void;
+  readonly allowFindings: boolean;
+}
+
+/**
+ * Returns the state after events that replace nothing, or whose replacements `look` checks.
+ * @throws EventInvalidError for the first event that breaks a rule
+ */
+export function followAll(
+  before: RulesState,
+  events: readonly PlacedEvent[],
+  { look, allowFindings }: FollowOptions,
+): RulesState {
+  const refuse = (violation: RuleViolation): void => {
+    if (!allowFindings) throw violation;
+  };
   return events.reduce(
     (state, event, index) =>
-      located(event.type, index, event.seq, () => step(state, event)),
-    batch.state,
+      located(event.type, index, event.seq, () => {
+        const verdict = followRules(state, event);
+        verdict.violations.forEach(refuse);
+        if (look !== undefined) allowing(refuse, () => look(event));
+        return verdict.state;
+      }),
+    before,
   );
+}
 
-  function step(state: RulesState, event: RuleEvent): RulesState {
-    const verdict = followRules(state, event);
-    const [violation] = verdict.violations;
-    if (violation !== undefined && !allowFindings) throw violation;
-    followSurface(event);
-    return verdict.state;
-  }
-
-  function followSurface(event: RuleEvent): void {
-    try {
-      surface?.add(event);
-    } catch (error) {
-      if (!(allowFindings && error instanceof RuleViolation)) throw error;
-    }
+function allowing(
+  refuse: (violation: RuleViolation) => void,
+  look: () => void,
+): void {
+  try {
+    look();
+  } catch (error) {
+    if (!(error instanceof RuleViolation)) throw error;
+    refuse(error);
   }
 }
 

@@ -24,6 +24,9 @@ export interface EncodedAppend {
   readonly factsEnd: number;
   /** What the caller sent, without what we stamped: equal for a retry of the same append. */
   readonly digest: Buffer;
+  readonly rowCount: number;
+  /** Of JSON text. */
+  readonly characters: number;
   /** The last ten arguments of the function: one line a row. */
   readonly columns: readonly string[];
 }
@@ -74,9 +77,11 @@ export function encodeAppend(
       payload: stringifyJson(row.data),
     };
   });
-  checkSizes(rows, events, limits);
+  const characters = checkSizes(rows, events, limits);
   return {
     eventCount: events.length,
+    rowCount: rows.length,
+    characters,
     factsEnd: events.findLastIndex((event) => !isDelta(event)) + 1,
     digest: digestOf(rows, events),
     columns: columnsOf(rows),
@@ -108,11 +113,12 @@ function plainRow(
   };
 }
 
+/** Returns how many characters the append has. */
 function checkSizes(
   rows: readonly Row[],
   events: readonly PlacedEvent[],
   limits: SizeLimits,
-): void {
+): number {
   const { maxEventCharacters, maxAppendCharacters } = limits;
   let total = 0;
   for (const { index, count, payload } of rows) {
@@ -127,6 +133,7 @@ function checkSizes(
       actual: total,
       limit: maxAppendCharacters,
     });
+  return total;
 }
 
 function checkEach(
