@@ -132,7 +132,7 @@ declare
   _now timestamptz := clock_timestamp();
 begin
   insert into turnlog.work (session_id, next_seq, ring_at, claimed_until)
-  select due.session_id, s.facts_head, clock_timestamp(), clock_timestamp()
+  select due.session_id, s.facts_head, _now, _now
   from (
     select distinct d.session_id
     from (
