@@ -6,6 +6,7 @@ import { checkSchema } from "./db/migrate.ts";
 import type { NewEvent, SessionEvent } from "./events/event.ts";
 import type { NewSessionHeader, SessionHeader } from "./events/header.ts";
 import { AppendId, SessionId } from "./events/ids.ts";
+import type { LogRecord } from "./events/log-record.ts";
 import type { Finding } from "./events/rules/log-audit.ts";
 import { appendEvents, type AppendContext } from "./log/append.ts";
 import {
@@ -14,7 +15,7 @@ import {
   type AppendResult,
 } from "./log/append-request.ts";
 import { requireSeq, requireText, requireTimeout } from "./log/bad-call.ts";
-import { takeEvents } from "./log/check-batch.ts";
+import { takeEvents, takeRecords, type AppendItem } from "./log/check-batch.ts";
 import { Coalescer } from "./log/coalescer.ts";
 import { checkSession, type CheckReport } from "./log/check-session.ts";
 import { recordFindings } from "./log/import-findings.ts";
@@ -129,6 +130,16 @@ export interface SessionStore extends AsyncDisposable {
     sessionId: string,
     events: readonly NewEvent[],
     options: AppendOptions,
+  ): Promise<AppendResult>;
+  /**
+   * As `append`, for what was read from a log file: events fresh from the parser, which are not copied, and packed rows, which
+   * are stored as they are. Their numbers must be known to be kept.
+   * @throws as `append`
+   */
+  appendRecords(
+    sessionId: string,
+    records: readonly LogRecord[],
+    options: AppendOptions & { readonly expectedSeq: number },
   ): Promise<AppendResult>;
   /**
    * Yields events in order, as of the moment the reading starts; memory stays bounded however long the log.
@@ -282,7 +293,15 @@ export function storeOver(
       return append(
         { db, send, doorbell, limits },
         SessionId(sessionId),
-        events,
+        (firstSeq) => takeEvents(events, firstSeq),
+        options,
+      );
+    },
+    async appendRecords(sessionId, records, options) {
+      return append(
+        { db, send, doorbell, limits },
+        SessionId(sessionId),
+        () => takeRecords(records, options.expectedSeq),
         options,
       );
     },
@@ -385,7 +404,7 @@ async function append(
     readonly limits: SizeLimits;
   },
   sessionId: SessionId,
-  events: readonly NewEvent[],
+  take: (firstSeq: number | null) => readonly AppendItem[],
   options: AppendOptions,
 ): Promise<AppendResult> {
   const {
@@ -402,7 +421,7 @@ async function append(
   const request: AppendRequest = {
     sessionId,
     appendId: AppendId(appendId),
-    events: takeEvents(events, expectedSeq === "any" ? null : expectedSeq),
+    items: take(expectedSeq === "any" ? null : expectedSeq),
     expectedSeq,
     header: takeHeader(header),
     tenant: tenant === undefined ? null : requireText(tenant, "tenant"),
@@ -412,7 +431,7 @@ async function append(
     timeoutMs: requireTimeout(timeoutMs, "timeoutMs"),
     limits: context.limits,
   };
-  if (request.events.length === 0)
+  if (request.items.length === 0)
     return appendNothing(context.db, sessionId, expectedSeq);
   const result = await context.send(request);
   context.doorbell.ring();

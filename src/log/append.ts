@@ -130,7 +130,7 @@ async function appendAt(
   commit: "autocommit" | "transaction",
 ): Promise<AppendResult> {
   const { sessionId, appendId } = request;
-  const events = placeEvents(request.events, expectedSeq);
+  const events = placeEvents(request.items, expectedSeq);
   await requireKnownTypes(context.types, events);
   const batch = encodeAppend(events, request.now, request.limits);
   const base = await baseOf(context, db, request, expectedSeq);
@@ -144,7 +144,7 @@ async function appendAt(
     sessionId,
     firstSeq: expectedSeq,
     state: base.state,
-    events,
+    items: events,
     allowFindings: request.allowFindings,
   }).catch((error: unknown) => {
     if (!base.isRemembered) throw error;

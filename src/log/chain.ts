@@ -140,7 +140,7 @@ function check(
   state: RulesState,
 ): { readonly batch: EncodedAppend; readonly state: RulesState } | null {
   return orNull(() => {
-    const events = placeEvents(request.events, firstSeq);
+    const events = placeEvents(request.items, firstSeq);
     const batch = encodeAppend(events, request.now, request.limits);
     return { batch, state: followAll(state, events, { allowFindings: false }) };
   });

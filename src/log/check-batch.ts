@@ -4,19 +4,29 @@ import { EventInvalidError, EventTypeUnknownError } from "../errors.ts";
 import {
   placeEvent,
   takeEvent,
+  takeParsedEvent,
   type CheckedEvent,
 } from "../events/envelope.ts";
 import type { NewEvent } from "../events/event.ts";
+import { firstOf, type CheckedRun } from "../events/expand-runs.ts";
 import type { SessionId } from "../events/ids.ts";
+import type { LogRecord } from "../events/log-record.ts";
+import { isRun } from "../events/pack-runs.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
+import { ruleEventOf, type RuleEvent } from "../events/rules/rule-event.ts";
 import { followRules, type RulesState } from "../events/rules/rules.ts";
 import { checkData } from "../events/schemas/check-data.ts";
 import { badCall } from "./bad-call.ts";
 import type { EventTypes } from "./event-types.ts";
 import { readSurface } from "./surface-lookup.ts";
 
+/** What an append is made of: events, and runs of deltas that are packed already, as log files have them. */
+export type AppendItem = CheckedEvent | CheckedRun;
+
 /** A checked event and the seq it gets. */
 export type PlacedEvent = CheckedEvent & { readonly seq: number };
+
+export type PlacedItem = PlacedEvent | CheckedRun;
 
 /**
  * Checks what each event is by itself, its envelope and the shape of its data, and takes it over: a later change by the
@@ -44,27 +54,74 @@ export function takeEvents(
 }
 
 /**
+ * Takes over what was read from a log file: events fresh from the parser, and packed rows. Checked as those of callers, but
+ * not copied.
+ * @throws EventInvalidError for the first that breaks a rule
+ */
+export function takeRecords(
+  records: readonly LogRecord[],
+  firstSeq: number,
+): readonly AppendItem[] {
+  let seq = firstSeq;
+  return records.map((record) => {
+    const type = "run" in record ? record.run.type : record.event["type"];
+    const item = located(type, seq - firstSeq, seq, () => takeRecord(record));
+    seq += isRun(item) ? item.eventCount : 1;
+    return item;
+  });
+}
+
+/**
  * Gives taken events their seqs.
  * @throws EventInvalidError
  */
 export function placeEvents(
-  events: readonly CheckedEvent[],
+  items: readonly AppendItem[],
   firstSeq: number,
-): readonly PlacedEvent[] {
-  return events.map((event, index) =>
-    located(event.type, index, firstSeq + index, () => {
-      placeEvent(event, firstSeq + index);
-      return { ...event, seq: firstSeq + index };
-    }),
-  );
+): readonly PlacedItem[] {
+  let seq = firstSeq;
+  return items.map((item) => {
+    const placed = located(item.type, seq - firstSeq, seq, () =>
+      placeItem(item, seq),
+    );
+    seq += isRun(item) ? item.eventCount : 1;
+    return placed;
+  });
+}
+
+function takeRecord(record: LogRecord): AppendItem {
+  if ("run" in record) {
+    const { type, data } = firstOf(record.run);
+    checkData(type, data);
+    return record.run;
+  }
+  const checked = takeParsedEvent(record.event, record.characters);
+  checkData(checked.type, checked.data);
+  return checked;
+}
+
+function placeItem(item: AppendItem, seq: number): PlacedItem {
+  if (!isRun(item)) {
+    placeEvent(item, seq);
+    return { ...item, seq };
+  }
+  if (item.seq0 !== seq)
+    throw new RuleViolation(
+      "seq",
+      "seq0",
+      `is ${item.seq0}, but seq ${seq} comes next`,
+    );
+  return item;
 }
 
 /** @throws EventTypeUnknownError */
 export async function requireKnownTypes(
   types: EventTypes,
-  events: readonly PlacedEvent[],
+  items: readonly PlacedItem[],
 ): Promise<void> {
-  for (const { type, ignorable, seq } of events) {
+  for (const item of items) {
+    if (isRun(item)) continue;
+    const { type, ignorable, seq } = item;
     if (ignorable || types.hasMet(type)) continue;
     if (!(await types.knows(type)))
       throw new EventTypeUnknownError({ type, seq });
@@ -76,7 +133,7 @@ export interface BatchAt {
   readonly firstSeq: number;
   /** State that the log up to `firstSeq` leaves. */
   readonly state: RulesState;
-  readonly events: readonly PlacedEvent[];
+  readonly items: readonly PlacedItem[];
   /** Go on after a broken rule, with the state that the event names. */
   readonly allowFindings: boolean;
 }
@@ -89,21 +146,21 @@ export async function checkBatch(
   db: Queryable,
   batch: BatchAt,
 ): Promise<RulesState> {
-  const { sessionId, firstSeq, state, events, allowFindings } = batch;
-  const replaced = replacedBy(events);
-  if (replaced.length === 0) return followAll(state, events, { allowFindings });
+  const { sessionId, firstSeq, state, items, allowFindings } = batch;
+  const replaced = replacedBy(items);
+  if (replaced.length === 0) return followAll(state, items, { allowFindings });
   const surface = await readSurface(db, sessionId, firstSeq, replaced);
   const look = (event: PlacedEvent): void => surface.add(event);
-  return followAll(state, events, { allowFindings, look });
+  return followAll(state, items, { allowFindings, look });
 }
 
 /** First seqs of the parts of the surface that events replace: with none, the state says all there is to check. */
-export function replacedBy(
-  events: readonly Pick<CheckedEvent, "surfaceOp">[],
-): readonly number[] {
-  return events.flatMap(({ surfaceOp }) =>
-    typeof surfaceOp === "object" && surfaceOp !== null
-      ? [surfaceOp.start]
+export function replacedBy(items: readonly AppendItem[]): readonly number[] {
+  return items.flatMap((item) =>
+    !isRun(item) &&
+    typeof item.surfaceOp === "object" &&
+    item.surfaceOp !== null
+      ? [item.surfaceOp.start]
       : [],
   );
 }
@@ -120,22 +177,29 @@ export interface FollowOptions {
  */
 export function followAll(
   before: RulesState,
-  events: readonly PlacedEvent[],
+  items: readonly PlacedItem[],
   { look, allowFindings }: FollowOptions,
 ): RulesState {
   const refuse = (violation: RuleViolation): void => {
     if (!allowFindings) throw violation;
   };
-  return events.reduce(
-    (state, event, index) =>
-      located(event.type, index, event.seq, () => {
-        const verdict = followRules(state, event);
-        verdict.violations.forEach(refuse);
-        if (look !== undefined) allowing(refuse, () => look(event));
-        return verdict.state;
-      }),
-    before,
-  );
+  const [first] = items;
+  const firstSeq = first === undefined ? 0 : followed(first).seq;
+  return items.reduce((state, item) => {
+    const event = followed(item);
+    return located(event.type, event.seq - firstSeq, event.seq, () => {
+      const verdict = followRules(state, event);
+      verdict.violations.forEach(refuse);
+      if (look !== undefined && !isRun(item))
+        allowing(refuse, () => look(item));
+      return verdict.state;
+    });
+  }, before);
+}
+
+/** A run is checked by its first delta: what the rules look at is the same in all of them. */
+function followed(item: PlacedItem): RuleEvent {
+  return isRun(item) ? ruleEventOf(firstOf(item)) : item;
 }
 
 function allowing(

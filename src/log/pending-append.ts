@@ -1,5 +1,6 @@
 /** An append that waits for its turn or for its answer, and whose caller is told once. */
 import type { AppendRequest, AppendResult } from "./append-request.ts";
+import { isRun } from "../events/pack-runs.ts";
 import { replacedBy } from "./check-batch.ts";
 import type { EventTypes } from "./event-types.ts";
 import { Sending } from "./send.ts";
@@ -35,12 +36,14 @@ export function pendingAppend(
 
 /** Small, and checked with nothing but the state before it. */
 function isSmall(request: AppendRequest, types: EventTypes): boolean {
-  const { events, recreate, allowFindings } = request;
+  const { items, recreate, allowFindings } = request;
   return (
-    events.length <= MAX_SMALL_EVENTS &&
+    items.length <= MAX_SMALL_EVENTS &&
     !recreate &&
     !allowFindings &&
-    replacedBy(events).length === 0 &&
-    events.every(({ type, ignorable }) => ignorable || types.hasMet(type))
+    replacedBy(items).length === 0 &&
+    items.every(
+      (item) => !isRun(item) && (item.ignorable || types.hasMet(item.type)),
+    )
   );
 }

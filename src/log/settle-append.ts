@@ -31,7 +31,7 @@ export async function settleAppend(
       return { ...result, deduplicated: true };
     case "reused":
       // The digest is of exact text; the same events with their keys in another order are still the same append.
-      if (await isSameAppend(db, sessionId, request.events, result))
+      if (await isSameAppend(db, sessionId, request.items, result))
         return { ...result, deduplicated: true };
       throw new AppendIdReusedError({
         sessionId,
