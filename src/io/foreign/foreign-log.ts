@@ -25,13 +25,11 @@ function recordsOf({ header, events, notes }: ConvertedLog): LogRecords {
 async function* placed(
   events: ConvertedLog["events"],
 ): AsyncGenerator<PlacedRecord> {
-  for (const { line, event } of events)
-    yield {
-      line,
-      characters: stringifyJson(event).length,
-      seq: event.seq,
-      record: { event: { ...event } },
-    };
+  for (const { line, event } of events) {
+    const characters = stringifyJson(event).length;
+    const record = { event: { ...event }, characters };
+    yield { line, characters, seq: event.seq, record };
+  }
 }
 
 function remarkOf({ line, what, count }: ConversionNote): string {
