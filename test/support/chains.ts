@@ -31,7 +31,7 @@ export function chainOf(db: Db, spec: ChainSpec): Chain {
       {
         sessionId: SessionId(sessionId),
         appendId: AppendId(appendId),
-        events: takeEvents(events, null),
+        items: takeEvents(events, null),
         expectedSeq: at === 0 && firstSeq === 0 ? 0 : "any",
         header: {},
         tenant: null,
