@@ -13,11 +13,11 @@ export class CallSlots {
   #waiting = 0;
 
   /**
-   * @param poolSize connections of the pool; half of them are left to calls that do not wait
+   * @param poolSize connections of the pool; half of them, where there are two, are left to calls that do not wait
    * @param whenFree called when another flush may go
    */
   constructor(poolSize: number, whenFree: () => void) {
-    this.#maxWaiting = Math.floor(poolSize / 2);
+    this.#maxWaiting = Math.max(1, Math.floor(poolSize / 2));
     this.#whenFree = whenFree;
   }
 

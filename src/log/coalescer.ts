@@ -9,7 +9,7 @@ import { appendEvents, type AppendContext } from "./append.ts";
 import { CallSlots } from "./call-slots.ts";
 import { buildChain, resolveAll, type Chain } from "./chain.ts";
 import { DeadlineTimer } from "./deadline-timer.ts";
-import { Lane } from "./lane.ts";
+import { Strand } from "./strand.ts";
 import { pendingAppend, type PendingAppend } from "./pending-append.ts";
 import { LEAST_WAIT_MS, sendChains, type ChainOutcome } from "./send-chains.ts";
 import { settleAppend } from "./settle-append.ts";
@@ -26,9 +26,9 @@ const MAX_FLUSH_CHARACTERS = 512 * 1024;
 /** How long a locked session rests before it is asked for again. */
 const BUSY_PAUSE_MS = 50;
 
-/** A chain of the lane, on its way. */
+/** A chain of the strand, on its way. */
 interface Flight {
-  readonly lane: Lane;
+  readonly strand: Strand;
   readonly chain: Chain;
 }
 
@@ -38,9 +38,9 @@ export class Coalescer {
   readonly #slots: CallSlots;
   readonly #timer = new DeadlineTimer((now) => this.#expire(now));
   /** Sessions with an append in hand. */
-  readonly #lanes = new Map<string, Lane>();
+  readonly #strands = new Map<string, Strand>();
   /** Those of them that are ready for the next flush, in the order they came. */
-  #ready: Lane[] = [];
+  #ready: Strand[] = [];
   #isPumpDue = false;
   #closing: Promise<void> | null = null;
   #whenIdle: (() => void) | null = null;
@@ -59,12 +59,12 @@ export class Coalescer {
       const caller = { resolve, reject };
       const pending = pendingAppend(request, this.#context.types, caller);
       this.#timer.by(pending.sending.deadline);
-      const open = this.#lanes.get(sessionId);
-      const lane = open ?? new Lane(sessionId);
-      lane.add(pending);
+      const open = this.#strands.get(sessionId);
+      const strand = open ?? new Strand(sessionId);
+      strand.add(pending);
       if (open !== undefined) return;
-      this.#lanes.set(sessionId, lane);
-      this.#enter(lane);
+      this.#strands.set(sessionId, strand);
+      this.#enter(strand);
     });
   }
 
@@ -72,25 +72,25 @@ export class Coalescer {
   close(): Promise<void> {
     return (this.#closing ??= new Promise((resolve) => {
       this.#whenIdle = resolve;
-      if (this.#lanes.size === 0) resolve();
+      if (this.#strands.size === 0) resolve();
     }));
   }
 
-  /** The next step of a lane with nothing in flight. */
-  #enter(lane: Lane): void {
-    lane.expire(performance.now());
-    const [first] = lane.queue;
-    if (first === undefined) this.#leave(lane);
-    else if (first.isDirect) void this.#sendDirect(lane);
+  /** The next step of a strand with nothing in flight. */
+  #enter(strand: Strand): void {
+    strand.expire(performance.now());
+    const [first] = strand.queue;
+    if (first === undefined) this.#leave(strand);
+    else if (first.isDirect) void this.#sendDirect(strand);
     else {
-      this.#ready.push(lane);
+      this.#ready.push(strand);
       this.#pumpSoon();
     }
   }
 
-  #leave(lane: Lane): void {
-    this.#lanes.delete(lane.sessionId);
-    if (this.#lanes.size === 0) this.#whenIdle?.();
+  #leave(strand: Strand): void {
+    this.#strands.delete(strand.sessionId);
+    if (this.#strands.size === 0) this.#whenIdle?.();
   }
 
   /** Behind everything that this turn of the event loop brings, so that appends made together are sent together. */
@@ -107,23 +107,23 @@ export class Coalescer {
     });
   }
 
-  /** Takes ready lanes for one flush. Those that can't share it go by themselves. */
+  /** Takes ready strands for one flush. Those that can't share it go by themselves. */
   #gather(): readonly Flight[] {
     const flights: Flight[] = [];
-    const others: Lane[] = [];
-    const lanes = this.#ready;
+    const others: Strand[] = [];
+    const strands = this.#ready;
     this.#ready = [];
-    const route = lanes[0] && this.#route(lanes[0].sessionId);
+    const route = strands[0] && this.#route(strands[0].sessionId);
     let characters = 0;
-    for (const lane of lanes) {
+    for (const strand of strands) {
       const isFull =
         flights.length === MAX_FLUSH_CHAINS ||
         characters >= MAX_FLUSH_CHARACTERS;
-      if (isFull || this.#route(lane.sessionId) !== route) {
-        others.push(lane);
+      if (isFull || this.#route(strand.sessionId) !== route) {
+        others.push(strand);
         continue;
       }
-      const flight = this.#takeOff(lane);
+      const flight = this.#takeOff(strand);
       if (flight === null) continue;
       flights.push(flight);
       characters += flight.chain.characters;
@@ -132,20 +132,20 @@ export class Coalescer {
     return flights;
   }
 
-  /** Null when the lane's first append does not share a call. */
-  #takeOff(lane: Lane): Flight | null {
-    if (lane.queue.length === 0) {
-      this.#leave(lane);
+  /** Null when the strand's first append does not share a call. */
+  #takeOff(strand: Strand): Flight | null {
+    if (strand.queue.length === 0) {
+      this.#leave(strand);
       return null;
     }
-    const chain = buildChain(this.#context.states, lane.queue, CHAIN_LIMITS);
+    const chain = buildChain(this.#context.states, strand.queue, CHAIN_LIMITS);
     if (chain === null) {
-      void this.#sendDirect(lane);
+      void this.#sendDirect(strand);
       return null;
     }
-    lane.take(chain.appends.length);
-    if (chain.characters <= CHAIN_LIMITS.characters) return { lane, chain };
-    void this.#send([{ lane, chain }]);
+    strand.take(chain.appends.length);
+    if (chain.characters <= CHAIN_LIMITS.characters) return { strand, chain };
+    void this.#send([{ strand, chain }]);
     return null;
   }
 
@@ -163,28 +163,28 @@ export class Coalescer {
   }
 
   /** Hands out the results of a stored chain; any other one is taken apart. */
-  #settle({ lane, chain }: Flight, outcome: ChainOutcome): void {
+  #settle({ strand, chain }: Flight, outcome: ChainOutcome): void {
     const { states, db } = this.#context;
     const { sessionId, incarnation, state, nextSeq, firstSeq } = chain;
     if (outcome.kind === "stored") {
       states.set(sessionId, { head: nextSeq, incarnation, state });
       resolveAll(chain);
-      this.#land(lane, []);
+      this.#land(strand, []);
       return;
     }
     if (outcome.kind !== "busy") states.forget(sessionId);
     const all = chain.appends.map(({ pending }) => pending);
     const [first, ...rest] = all;
     if (first === undefined) return;
-    if (outcome.kind === "busy") this.#retryBusy(lane, all);
+    if (outcome.kind === "busy") this.#retryBusy(strand, all);
     else if (outcome.kind === "refused") {
       void settleAppend(db, first.request, firstSeq, outcome.answer)
         .then(first.resolve, first.reject)
-        .finally(() => this.#land(lane, rest));
+        .finally(() => this.#land(strand, rest));
     } else {
       for (const pending of all.slice(0, outcome.count))
         pending.isDirect = true;
-      this.#land(lane, all);
+      this.#land(strand, all);
     }
   }
 
@@ -192,33 +192,33 @@ export class Coalescer {
    * A locked session is waited for on a connection of its own. Where there is none for it, or no time, it is asked for again
    * after a pause; near the deadline it is not, so that no try is on its way then.
    */
-  #retryBusy(lane: Lane, all: readonly PendingAppend[]): void {
-    lane.land(all);
+  #retryBusy(strand: Strand, all: readonly PendingAppend[]): void {
+    strand.land(all);
     const leftMs = all[0]?.sending.leftMs ?? 0;
     if (this.#slots.mayWait && leftMs > LEAST_WAIT_MS)
-      void this.#slots.wait(() => this.#sendFirst(lane));
+      void this.#slots.wait(() => this.#sendFirst(strand));
     else {
       // A timer may fire a millisecond early.
       const restMs = leftMs < 3 * BUSY_PAUSE_MS ? leftMs + 2 : BUSY_PAUSE_MS;
-      setTimeout(() => this.#enter(lane), restMs);
+      setTimeout(() => this.#enter(strand), restMs);
     }
   }
 
-  /** Sends the first append of the lane by itself, and waits for the lock of its session. */
-  async #sendFirst(lane: Lane): Promise<void> {
+  /** Sends the first append of the strand by itself, and waits for the lock of its session. */
+  async #sendFirst(strand: Strand): Promise<void> {
     const { states } = this.#context;
-    const chain = buildChain(states, lane.queue, {
+    const chain = buildChain(states, strand.queue, {
       ...CHAIN_LIMITS,
       appends: 1,
     });
-    if (chain === null) return this.#sendDirect(lane);
-    lane.take(1);
-    return this.#send([{ lane, chain }], true);
+    if (chain === null) return this.#sendDirect(strand);
+    strand.take(1);
+    return this.#send([{ strand, chain }], true);
   }
 
-  /** Sends the first append of the lane by the way that settles every case, until its deadline. */
-  async #sendDirect(lane: Lane): Promise<void> {
-    const [pending] = lane.take(1);
+  /** Sends the first append of the strand by the way that settles every case, until its deadline. */
+  async #sendDirect(strand: Strand): Promise<void> {
+    const [pending] = strand.take(1);
     if (pending !== undefined) {
       pending.isDirect = true;
       await appendEvents(this.#context, pending.request, pending.sending).then(
@@ -226,20 +226,20 @@ export class Coalescer {
         pending.reject,
       );
     }
-    this.#land(lane, []);
+    this.#land(strand, []);
   }
 
-  /** Ends a flight of the lane; what it left unanswered comes first in the next one. */
-  #land(lane: Lane, unanswered: readonly PendingAppend[]): void {
-    lane.land(unanswered);
-    this.#enter(lane);
+  /** Ends a flight of the strand; what it left unanswered comes first in the next one. */
+  #land(strand: Strand, unanswered: readonly PendingAppend[]): void {
+    strand.land(unanswered);
+    this.#enter(strand);
   }
 
   #expire(now: number): number {
     let next = Infinity;
-    for (const lane of this.#lanes.values()) {
-      lane.expire(now);
-      next = Math.min(next, lane.nextDeadline(now));
+    for (const strand of this.#strands.values()) {
+      strand.expire(now);
+      next = Math.min(next, strand.nextDeadline(now));
     }
     return next;
   }

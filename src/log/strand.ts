@@ -2,7 +2,7 @@
 import type { SessionId } from "../events/ids.ts";
 import type { PendingAppend } from "./pending-append.ts";
 
-export class Lane {
+export class Strand {
   readonly sessionId: SessionId;
   #queue: PendingAppend[] = [];
   #inFlight: readonly PendingAppend[] = [];
