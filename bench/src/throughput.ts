@@ -1,0 +1,113 @@
+/** Measures how many events a second contenders append under one load, and what an event costs them. */
+import { type Contender, type ContenderKind } from "./contenders/contender.ts";
+import { openControl } from "./control.ts";
+import { costsPerEvent, readCounters } from "./costs.ts";
+import { drive, type Load } from "./drive.ts";
+import { exactCosts } from "./exact-costs.ts";
+import type { Figure } from "./result.ts";
+import { compared, measureInTurns, type Comparison } from "./rounds.ts";
+import type { Bench } from "./scenario.ts";
+import { median, percentile } from "./statistics.ts";
+
+const WARM_UP_MS = 150;
+
+/** A control that moves by more than this between rounds makes the figures doubtful. */
+const CONTROL_SPREAD = 1.25;
+
+/** A contender with a database of its own, ready to be measured. */
+interface Runner {
+  readonly kind: ContenderKind;
+  readonly databaseUrl: string;
+  readonly contender: Contender;
+  readonly latencies: number[];
+  readonly costs: Record<string, number>[];
+}
+
+export async function measureThroughput(
+  bench: Bench,
+  kinds: readonly ContenderKind[],
+  load: Load,
+  comparison: Comparison,
+): Promise<readonly Figure[]> {
+  const runners: Runner[] = [];
+  const control = await openControl(await bench.server.createDatabase());
+  const controls: number[] = [];
+  try {
+    for (const kind of kinds)
+      runners.push(await openRunner(bench, kind, load.writers));
+    const subjects = runners.map((runner, at) => ({
+      name: runner.kind.name,
+      async measure() {
+        if (at === 0) controls.push(await control.measure(bench.windowMs / 4));
+        return measureOnce(bench, runner, load);
+      },
+    }));
+    const values = await measureInTurns(subjects, bench.rounds);
+    warnOfSpread(bench, controls);
+    const costs = new Map<string, Figure["costs"]>();
+    for (const { contender } of runners) await contender.close();
+    for (const runner of runners)
+      costs.set(runner.kind.name, await costsOf(bench, runner, load));
+    return compared(values, costs, comparison);
+  } finally {
+    await control.close();
+    for (const { contender } of runners) await contender.close();
+  }
+}
+
+async function openRunner(
+  bench: Bench,
+  kind: ContenderKind,
+  poolSize: number,
+): Promise<Runner> {
+  const databaseUrl = await bench.server.createDatabase();
+  await kind.install(databaseUrl);
+  const contender = await kind.connect({ databaseUrl, poolSize });
+  return { kind, databaseUrl, contender, latencies: [], costs: [] };
+}
+
+async function measureOnce(
+  bench: Bench,
+  runner: Runner,
+  load: Load,
+): Promise<number> {
+  await drive(runner.contender, load, WARM_UP_MS);
+  const before = await readCounters(bench.server);
+  const { events, seconds, latencies } = await drive(
+    runner.contender,
+    load,
+    bench.windowMs,
+  );
+  const after = await readCounters(bench.server);
+  runner.latencies.push(...latencies);
+  runner.costs.push(costsPerEvent(before, after, events));
+  bench.say(`${runner.kind.name}: ${Math.round(events / seconds)} events/s`);
+  return events / seconds;
+}
+
+async function costsOf(
+  bench: Bench,
+  runner: Runner,
+  load: Load,
+): Promise<Figure["costs"]> {
+  const { kind, databaseUrl, latencies, costs } = runner;
+  const middle = (key: string): number =>
+    median(costs.map((cost) => cost[key] ?? Number.NaN));
+  return {
+    ...(await exactCosts(bench.server, kind, databaseUrl, load)),
+    walBytes: middle("walBytes"),
+    clientCpuUs: middle("clientCpuUs"),
+    serverCpuUs: middle("serverCpuUs"),
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
+  };
+}
+
+function warnOfSpread(bench: Bench, controls: readonly number[]): void {
+  const [least, most] = [Math.min(...controls), Math.max(...controls)];
+  bench.say(`control: ${Math.round(least)} to ${Math.round(most)} commits/s`);
+  if (most > least * CONTROL_SPREAD)
+    bench.warn(
+      `The control moved from ${Math.round(least)} to ${Math.round(most)} commits/s between rounds.`,
+    );
+}
