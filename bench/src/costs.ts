@@ -1,6 +1,8 @@
 /** What work costs beside time: commits, WAL, fsyncs and CPU, from the server's own counters. */
 import { readdirSync, readFileSync } from "node:fs";
+import type { Figure } from "./result.ts";
 import type { BenchServer } from "./server.ts";
+import { median } from "./statistics.ts";
 
 /** Totals since the server, or this process, has started. */
 export interface Counters {
@@ -11,13 +13,13 @@ export interface Counters {
   readonly clientCpuMs: number;
 }
 
-/** Of all databases together: only one contender works at a time. */
+/** Of all databases but the one that asks: only one contender works at a time. */
 const COUNTERS = `
-  select (select sum(xact_commit) from pg_stat_database)::float8 as commits,
+  select (select sum(xact_commit) from pg_stat_database where datname <> current_database())::float8 as commits,
          pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as wal_bytes,
          (select sum(fsyncs) from pg_stat_io where object = 'wal')::float8 as wal_syncs`;
 
-/** Waits until the backends have reported: they do so once a second at most, and at once when asked or idle. */
+/** Backends report commits and fsyncs once a second at most, and when they end; WAL and CPU are those of now. */
 export async function readCounters(server: BenchServer): Promise<Counters> {
   await server.rows("select pg_stat_force_next_flush()");
   const [row = {}] = await server.rows(COUNTERS);
@@ -31,20 +33,36 @@ export async function readCounters(server: BenchServer): Promise<Counters> {
   };
 }
 
+/** What can be read at once when work has ended; the rest is reported by backends later. */
+export interface WorkCosts {
+  readonly walBytes: number;
+  readonly clientCpuUs: number;
+  readonly serverCpuUs: number;
+}
+
 /** What one event cost, between two readings. */
 export function costsPerEvent(
   before: Counters,
   after: Counters,
   events: number,
-): Record<string, number> {
+): WorkCosts {
   const per = (key: keyof Counters): number =>
     (after[key] - before[key]) / events;
   return {
-    commits: per("commits"),
     walBytes: per("walBytes"),
-    walSyncs: per("walSyncs"),
     clientCpuUs: per("clientCpuMs") * 1_000,
     serverCpuUs: per("serverCpuMs") * 1_000,
+  };
+}
+
+/** Of several rounds. */
+export function middleCosts(costs: readonly WorkCosts[]): Figure["costs"] {
+  const middle = (key: keyof WorkCosts): number =>
+    median(costs.map((cost) => cost[key]));
+  return {
+    walBytes: middle("walBytes"),
+    clientCpuUs: middle("clientCpuUs"),
+    serverCpuUs: middle("serverCpuUs"),
   };
 }
 

@@ -1,13 +1,12 @@
 /** Writers that append as fast as they are answered, for a while. */
 import { randomUUID } from "node:crypto";
-import type { SessionEvent } from "../../src/events/event.ts";
-import type { Contender } from "./contenders/contender.ts";
+import type { BenchEvent, Contender } from "./contenders/contender.ts";
 
 export interface Load {
   readonly writers: number;
   readonly eventsPerAppend: number;
   /** What every writer appends to a session of its own; when it is used up, to the next one. */
-  readonly log: readonly SessionEvent[];
+  readonly log: readonly BenchEvent[];
   /** One session for all writers, appended to at its end. */
   readonly shared?: boolean;
 }
@@ -26,10 +25,10 @@ export async function drive(
   forMs: number,
 ): Promise<Throughput> {
   const latencies: number[] = [];
+  let events = 0;
+  const sharedId = await sharedSession(contender, load);
   const beganAt = performance.now();
   const until = beganAt + forMs;
-  let events = 0;
-  const sharedId = load.shared === true ? randomUUID() : null;
   const write = async (): Promise<void> => {
     for (const append of appendsOf(load, sharedId)) {
       const sentAt = performance.now();
@@ -41,6 +40,17 @@ export async function drive(
   };
   await Promise.all(Array.from({ length: load.writers }, write));
   return { events, seconds: (performance.now() - beganAt) / 1_000, latencies };
+}
+
+/** A session that is there when all writers come to it; null where each has its own. */
+export async function sharedSession(
+  contender: Contender,
+  { log, shared = false }: Load,
+): Promise<string | null> {
+  if (!shared) return null;
+  const sessionId = randomUUID();
+  await contender.append(sessionId, log.slice(0, 1), "any");
+  return sessionId;
 }
 
 /** What one writer appends, without an end: to the shared session, or to one new session after the other. */

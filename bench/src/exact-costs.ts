@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender, ContenderKind } from "./contenders/contender.ts";
 import { readCounters, type Counters } from "./costs.ts";
 import { countRoundTrips } from "./count-round-trips.ts";
-import { appendsOf, type Load } from "./drive.ts";
+import { appendsOf, sharedSession, type Load } from "./drive.ts";
 import type { BenchServer } from "./server.ts";
 
 /** Appends of a writer until connections, prepared statements and caches are warm, and appends that count. */
@@ -49,9 +49,11 @@ async function appendMany(
   load: Load,
   count: number,
 ): Promise<void> {
+  if (count === 0) return;
+  const sharedId = await sharedSession(contender, load);
   const write = async (): Promise<void> => {
     let left = count;
-    for (const { sessionId, events, at } of appendsOf(load)) {
+    for (const { sessionId, events, at } of appendsOf(load, sharedId)) {
       if (left === 0) return;
       await contender.append(sessionId, events, at);
       left -= 1;

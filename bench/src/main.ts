@@ -70,7 +70,11 @@ async function run(names: readonly string[], options: Options): Promise<void> {
 function choose(names: readonly string[]): readonly Scenario[] {
   if (names.length === 0) return scenarios.filter(({ long }) => long !== true);
   return names.flatMap((asked) => {
-    const found = scenarios.filter(({ name }) => name.startsWith(asked));
+    const exact = scenarios.filter(({ name }) => name === asked);
+    const found =
+      exact.length > 0
+        ? exact
+        : scenarios.filter(({ name }) => name.startsWith(asked));
     if (found.length === 0)
       program.error(`error: there is no scenario ${asked}; see --list`);
     return found;

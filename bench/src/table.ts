@@ -13,6 +13,7 @@ const COSTS: Readonly<Record<string, string>> = {
   serverCpuUs: "server CPU µs",
   p50Ms: "p50 ms",
   p99Ms: "p99 ms",
+  peakMiB: "heap MiB, at most",
 };
 
 /** A Markdown section. */
@@ -77,6 +78,13 @@ function markdown(
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): readonly string[] {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)];
+  return [
+    markdownRow(head),
+    markdownRow(head.map(() => "---")),
+    ...rows.map(markdownRow),
+  ];
+}
+
+function markdownRow(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
 }

@@ -1,13 +1,18 @@
 /** Measures how many events a second contenders append under one load, and what an event costs them. */
 import { type Contender, type ContenderKind } from "./contenders/contender.ts";
 import { openControl } from "./control.ts";
-import { costsPerEvent, readCounters } from "./costs.ts";
+import {
+  costsPerEvent,
+  middleCosts,
+  readCounters,
+  type WorkCosts,
+} from "./costs.ts";
 import { drive, type Load } from "./drive.ts";
 import { exactCosts } from "./exact-costs.ts";
 import type { Figure } from "./result.ts";
 import { compared, measureInTurns, type Comparison } from "./rounds.ts";
 import type { Bench } from "./scenario.ts";
-import { median, percentile } from "./statistics.ts";
+import { percentile } from "./statistics.ts";
 
 const WARM_UP_MS = 150;
 
@@ -20,7 +25,7 @@ interface Runner {
   readonly databaseUrl: string;
   readonly contender: Contender;
   readonly latencies: number[];
-  readonly costs: Record<string, number>[];
+  readonly costs: WorkCosts[];
 }
 
 export async function measureThroughput(
@@ -30,26 +35,34 @@ export async function measureThroughput(
   comparison: Comparison,
 ): Promise<readonly Figure[]> {
   const runners: Runner[] = [];
+  for (const kind of kinds)
+    runners.push(await openRunner(bench, kind, load.writers));
+  const values = await measureRunners(bench, runners, load);
+  const costs = new Map<string, Figure["costs"]>();
+  for (const runner of runners)
+    costs.set(runner.kind.name, await costsOf(bench, runner, load));
+  return compared(values, costs, comparison);
+}
+
+/** Closes the contenders at the end: what is counted afterwards has connections of its own. */
+async function measureRunners(
+  bench: Bench,
+  runners: readonly Runner[],
+  load: Load,
+): Promise<ReadonlyMap<string, readonly number[]>> {
   const control = await openControl(await bench.server.createDatabase());
   const controls: number[] = [];
+  const subjects = runners.map((runner, at) => ({
+    name: runner.kind.name,
+    async measure() {
+      if (at === 0) controls.push(await control.measure(bench.windowMs / 4));
+      return measureOnce(bench, runner, load);
+    },
+  }));
   try {
-    for (const kind of kinds)
-      runners.push(await openRunner(bench, kind, load.writers));
-    const subjects = runners.map((runner, at) => ({
-      name: runner.kind.name,
-      async measure() {
-        if (at === 0) controls.push(await control.measure(bench.windowMs / 4));
-        return measureOnce(bench, runner, load);
-      },
-    }));
-    const values = await measureInTurns(subjects, bench.rounds);
-    warnOfSpread(bench, controls);
-    const costs = new Map<string, Figure["costs"]>();
-    for (const { contender } of runners) await contender.close();
-    for (const runner of runners)
-      costs.set(runner.kind.name, await costsOf(bench, runner, load));
-    return compared(values, costs, comparison);
+    return await measureInTurns(subjects, bench.rounds);
   } finally {
+    warnOfSpread(bench, controls);
     await control.close();
     for (const { contender } of runners) await contender.close();
   }
@@ -91,13 +104,9 @@ async function costsOf(
   load: Load,
 ): Promise<Figure["costs"]> {
   const { kind, databaseUrl, latencies, costs } = runner;
-  const middle = (key: string): number =>
-    median(costs.map((cost) => cost[key] ?? Number.NaN));
   return {
     ...(await exactCosts(bench.server, kind, databaseUrl, load)),
-    walBytes: middle("walBytes"),
-    clientCpuUs: middle("clientCpuUs"),
-    serverCpuUs: middle("serverCpuUs"),
+    ...middleCosts(costs),
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
   };

@@ -1,11 +1,14 @@
 /** What is measured: a store of events, reached in the same way by every scenario. */
 import type { SessionEvent } from "../../../src/events/event.ts";
 
+/** An event to be appended; one for the end of a session brings no seq. */
+export type BenchEvent = Omit<SessionEvent, "seq"> & { readonly seq?: number };
+
 export interface Contender {
   /** Appends at the seq of the first event, or at the end. Resolves once the events are durable. */
   readonly append: (
     sessionId: string,
-    events: readonly SessionEvent[],
+    events: readonly BenchEvent[],
     expectedSeq: number | "any",
   ) => Promise<void>;
   /** Reads a whole session and returns how many events came. */

@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import pg from "pg";
-import type { SessionEvent } from "../../../src/events/event.ts";
 import { metadataOf } from "./plain-sql.ts";
-import type { ContenderKind } from "./contender.ts";
+import type { BenchEvent, ContenderKind } from "./contender.ts";
 
 const WRITE = {
   name: "write_message",
@@ -54,7 +53,7 @@ export const messageDb: ContenderKind = {
   },
 };
 
-function valuesOf(sessionId: string, event: SessionEvent) {
+function valuesOf(sessionId: string, event: BenchEvent) {
   return [
     crypto.randomUUID(),
     streamOf(sessionId),

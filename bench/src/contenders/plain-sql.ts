@@ -3,8 +3,7 @@
  * moves the head on, and leaves a note for whoever processes it.
  */
 import pg from "pg";
-import type { SessionEvent } from "../../../src/events/event.ts";
-import type { ContenderKind } from "./contender.ts";
+import type { BenchEvent, ContenderKind } from "./contender.ts";
 
 const SCHEMA = `
   create table sessions (
@@ -78,7 +77,7 @@ export const plainSql: ContenderKind = {
 async function appendInTransaction(
   pool: pg.Pool,
   sessionId: string,
-  events: readonly SessionEvent[],
+  events: readonly BenchEvent[],
 ): Promise<void> {
   const client = await pool.connect();
   try {
@@ -109,7 +108,7 @@ async function appendInTransaction(
   }
 }
 
-function columnsOf(events: readonly SessionEvent[]) {
+function columnsOf(events: readonly BenchEvent[]) {
   return [
     events.map(({ type }) => type),
     events.map(({ time }) => time),
@@ -119,7 +118,7 @@ function columnsOf(events: readonly SessionEvent[]) {
 }
 
 /** What an event has beside type, seq, time and data. */
-export function metadataOf({ surfaceOp, sourceEventSeqs }: SessionEvent) {
+export function metadataOf({ surfaceOp, sourceEventSeqs }: BenchEvent) {
   return {
     ...(sourceEventSeqs === undefined ? {} : { sourceEventSeqs }),
     ...(surfaceOp === undefined ? {} : { surfaceOp }),
