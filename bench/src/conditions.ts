@@ -1,5 +1,5 @@
 /** What a figure was measured under: machine, versions, the server's settings. */
-import { cpus, totalmem, type as systemName } from "node:os";
+import { cpus, tmpdir, totalmem, type as systemName } from "node:os";
 import { readFileSync } from "node:fs";
 import type { Bench } from "./scenario.ts";
 import { fsyncsPerSecond } from "./control.ts";
@@ -33,7 +33,10 @@ export async function describeConditions(
       .join(", "),
     measured: `${bench.rounds} rounds of ${bench.windowMs} ms`,
     load: loadAverage(),
-    fsyncsPerSecond: fsyncsPerSecond(500).toFixed(0),
+    fsyncsPerSecond: fsyncsPerSecond(
+      bench.server.dataDirectory ?? tmpdir(),
+      500,
+    ).toFixed(0),
   };
   return conditions;
 }

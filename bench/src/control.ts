@@ -8,12 +8,11 @@ import {
   rmSync,
 } from "node:fs";
 import { join } from "node:path";
-import { tmpdir } from "node:os";
 import pg from "pg";
 
 /** Writes of 8 kB, each made durable, a second: what pg_test_fsync measures. */
-export function fsyncsPerSecond(forMs: number): number {
-  const folder = mkdtempSync(join(tmpdir(), "turnlog-fsync-"));
+export function fsyncsPerSecond(parent: string, forMs: number): number {
+  const folder = mkdtempSync(join(parent, "turnlog-fsync-"));
   const file = openSync(join(folder, "file"), "w");
   const block = Buffer.alloc(8_192);
   const beganAt = performance.now();

@@ -7,12 +7,11 @@ import { parseResults, type ScenarioResult } from "./result.ts";
 import { saveResults } from "./save.ts";
 import type { Bench, Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
-import { openServer, type BenchServer } from "./server.ts";
+import { openServer, type BenchServer, type ServerChoice } from "./server.ts";
 import { formatResult } from "./table.ts";
 
-interface Options {
+interface Options extends ServerChoice {
   readonly quick?: true;
-  readonly databaseUrl?: string;
   readonly compare?: string;
   readonly save?: true;
   readonly list?: true;
@@ -35,6 +34,10 @@ const program = new Command("bench")
     "a Postgres whose role may create databases; default: an embedded one",
   )
   .option(
+    "--directory <folder>",
+    "where the embedded server keeps its data; default: the folder for temporary files",
+  )
+  .option(
     "--compare <file>",
     "hold the ratios against those of a saved run; exit code 1 where one is a fifth worse",
   )
@@ -55,7 +58,8 @@ async function run(names: readonly string[], options: Options): Promise<void> {
       ? null
       : parseResults(readFileSync(options.compare, "utf8"));
   const results: ScenarioResult[] = [];
-  await using server = await openServer(options.databaseUrl ?? null);
+  await using server = await openServer(options);
+  closeOnSignal(server);
   for (const scenario of chosen) {
     const result = await runScenario(server, scenario, options.quick === true);
     print(formatResult(result));
@@ -99,6 +103,16 @@ async function runScenario(
   const conditions = await describeConditions(bench);
   const figures = [...(await scenario.run(bench))];
   return { scenario: name, title, conditions, figures, warnings };
+}
+
+/** A server that nobody uses any more would go on running. */
+function closeOnSignal(server: BenchServer): void {
+  const close = async (): Promise<void> => {
+    await server[Symbol.asyncDispose]();
+    process.exit(1);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void close());
 }
 
 function print(line: string): void {

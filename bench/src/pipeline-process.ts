@@ -1,9 +1,9 @@
-/** `turnlog start` in a process of its own, as in production. */
+/** `turnlog start` in a process of its own, as in production; from the build that the benchmarks run from. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-const MAIN = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+const MAIN = join(import.meta.dirname, "..", "..", "src", "cli", "main.js");
 
 /** @param environment what chooses the queue's driver */
 export function startPipelineProcess(
@@ -12,7 +12,7 @@ export function startPipelineProcess(
 ): AsyncDisposable {
   const child = spawn(
     process.execPath,
-    ["--import", "tsx", MAIN, "start", "--database-url", databaseUrl],
+    [MAIN, "start", "--database-url", databaseUrl],
     {
       env: { ...environment, TURNLOG_LOG_LEVEL: "warn" },
       stdio: ["ignore", "inherit", "inherit"],

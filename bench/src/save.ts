@@ -1,11 +1,12 @@
 /** Keeps results in docs/benchmarks.json, a scenario over its earlier result, and writes docs/benchmarks.md from it. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { packageRoot } from "../../src/db/package-root.ts";
 import { formatReport } from "./report.ts";
 import { parseResults, type ScenarioResult } from "./result.ts";
 import { scenarios } from "./scenarios.ts";
 
-const DOCS = join(import.meta.dirname, "..", "..", "docs");
+const DOCS = join(packageRoot(), "docs");
 const RESULTS = join(DOCS, "benchmarks.json");
 
 export function saveResults(results: readonly ScenarioResult[]): void {

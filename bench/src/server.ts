@@ -23,10 +23,18 @@ const SETTINGS = {
   checkpoint_timeout: "60min",
 };
 
-/** @param url of a role that may create databases; null: an embedded server in a temporary folder */
-export async function openServer(url: string | null): Promise<BenchServer> {
-  if (url !== null) return useServer(url, null, () => Promise.resolve());
-  const directory = join(tmpdir(), `turnlog-bench-${process.pid}`);
+export interface ServerChoice {
+  /** Of a role that may create databases; absent: an embedded server of this run. */
+  readonly databaseUrl?: string;
+  /** Where the embedded one keeps its data. @defaultValue the system's folder for temporary files */
+  readonly directory?: string;
+}
+
+export async function openServer(choice: ServerChoice): Promise<BenchServer> {
+  const { databaseUrl, directory: parent = tmpdir() } = choice;
+  if (databaseUrl !== undefined)
+    return useServer(databaseUrl, null, () => Promise.resolve());
+  const directory = join(parent, `turnlog-bench-${process.pid}`);
   const server = await startEmbeddedPostgres({ directory, settings: SETTINGS });
   return useServer(server.databaseUrl, server.dataDirectory, async () => {
     await server.close();
@@ -47,7 +55,7 @@ function useServer(
       const name = `turnlog_bench_${randomUUID().replaceAll("-", "")}`;
       await admin.query(`create database ${name} template template0`);
       made.push(name);
-      return databaseUrl(url, name);
+      return databaseUrlOf(url, name);
     },
     rows: async (text) => (await admin.query(text)).rows,
     async [Symbol.asyncDispose]() {
@@ -59,7 +67,7 @@ function useServer(
   };
 }
 
-function databaseUrl(server: string, name: string): string {
+function databaseUrlOf(server: string, name: string): string {
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;

@@ -1,5 +1,6 @@
 /** Measures how many events a second contenders append under one load, and what an event costs them. */
-import { type Contender, type ContenderKind } from "./contenders/contender.ts";
+import { batchesOf } from "../generator/batches.ts";
+import type { Contender, ContenderKind } from "./contenders/contender.ts";
 import { openControl } from "./control.ts";
 import {
   costsPerEvent,
@@ -12,9 +13,12 @@ import { exactCosts } from "./exact-costs.ts";
 import type { Figure } from "./result.ts";
 import { compared, measureInTurns, type Comparison } from "./rounds.ts";
 import type { Bench } from "./scenario.ts";
-import { percentile } from "./statistics.ts";
+import { mean, percentile } from "./statistics.ts";
 
 const WARM_UP_MS = 150;
+
+/** Of a round. */
+const SLICES = 4;
 
 /** A control that moves by more than this between rounds makes the figures doubtful. */
 const CONTROL_SPREAD = 1.25;
@@ -35,8 +39,7 @@ export async function measureThroughput(
   comparison: Comparison,
 ): Promise<readonly Figure[]> {
   const runners: Runner[] = [];
-  for (const kind of kinds)
-    runners.push(await openRunner(bench, kind, load.writers));
+  for (const kind of kinds) runners.push(await openRunner(bench, kind, load));
   const values = await measureRunners(bench, runners, load);
   const costs = new Map<string, Figure["costs"]>();
   for (const runner of runners)
@@ -55,12 +58,15 @@ async function measureRunners(
   const subjects = runners.map((runner, at) => ({
     name: runner.kind.name,
     async measure() {
-      if (at === 0) controls.push(await control.measure(bench.windowMs / 4));
+      if (at === 0) controls.push(await control.measure(bench.windowMs / 10));
       return measureOnce(bench, runner, load);
     },
   }));
   try {
-    return await measureInTurns(subjects, bench.rounds);
+    return await measureInTurns(subjects, {
+      rounds: bench.rounds,
+      slices: SLICES,
+    });
   } finally {
     warnOfSpread(bench, controls);
     await control.close();
@@ -71,11 +77,12 @@ async function measureRunners(
 async function openRunner(
   bench: Bench,
   kind: ContenderKind,
-  poolSize: number,
+  load: Load,
 ): Promise<Runner> {
   const databaseUrl = await bench.server.createDatabase();
   await kind.install(databaseUrl);
-  const contender = await kind.connect({ databaseUrl, poolSize });
+  const contender = await kind.connect({ databaseUrl, poolSize: load.writers });
+  await drive(contender, load, WARM_UP_MS);
   return { kind, databaseUrl, contender, latencies: [], costs: [] };
 }
 
@@ -84,17 +91,15 @@ async function measureOnce(
   runner: Runner,
   load: Load,
 ): Promise<number> {
-  await drive(runner.contender, load, WARM_UP_MS);
   const before = await readCounters(bench.server);
   const { events, seconds, latencies } = await drive(
     runner.contender,
     load,
-    bench.windowMs,
+    bench.windowMs / SLICES,
   );
   const after = await readCounters(bench.server);
   runner.latencies.push(...latencies);
   runner.costs.push(costsPerEvent(before, after, events));
-  bench.say(`${runner.kind.name}: ${Math.round(events / seconds)} events/s`);
   return events / seconds;
 }
 
@@ -113,7 +118,8 @@ async function costsOf(
 }
 
 function warnOfSpread(bench: Bench, controls: readonly number[]): void {
-  const [least, most] = [Math.min(...controls), Math.max(...controls)];
+  const rounds = [...batchesOf(controls, SLICES)].map(mean);
+  const [least, most] = [Math.min(...rounds), Math.max(...rounds)];
   bench.say(`control: ${Math.round(least)} to ${Math.round(most)} commits/s`);
   if (most > least * CONTROL_SPREAD)
     bench.warn(

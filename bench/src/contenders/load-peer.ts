@@ -3,14 +3,14 @@ import type { ContenderKind } from "./contender.ts";
 
 /** @throws Error that says how to install the peers */
 export async function loadPeer(name: string): Promise<ContenderKind> {
-  const url = new URL(`../../peers/${name}.ts`, import.meta.url);
-  const module: unknown = await import(url.href).catch((cause: unknown) => {
+  const file = `../../peers/${name}.ts`;
+  const module: unknown = await import(file).catch((cause: unknown) => {
     throw new Error(
       `${name} can't be loaded; install the peers with: npm ci --prefix bench`,
       { cause },
     );
   });
-  if (!isPeer(module)) throw new TypeError(`${url.href} exports no peer`);
+  if (!isPeer(module)) throw new TypeError(`${file} exports no peer`);
   return module.peer;
 }
 

@@ -30,7 +30,7 @@ export const read: Scenario = {
       name: reader.name,
       measure: () => measure(bench, reader),
     }));
-    const values = await measureInTurns(subjects, bench.rounds);
+    const values = await measureInTurns(subjects, { rounds: bench.rounds });
     for (const { contender } of readers) await contender.close();
     const costs = new Map(
       readers.map(({ name, peakMiB }) => [name, { peakMiB }]),

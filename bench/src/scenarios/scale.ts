@@ -123,7 +123,7 @@ async function latencies(
       return percentile(times, 0.5);
     },
   }));
-  await measureInTurns(subjects, bench.rounds);
+  await measureInTurns(subjects, { rounds: bench.rounds });
   return [0.5, 0.99].flatMap((share) => {
     const name = `${what} p${share * 100}`;
     const values = new Map(

@@ -82,7 +82,7 @@ async function speeds(
       return speed;
     },
   }));
-  const values = await measureInTurns(subjects, bench.rounds);
+  const values = await measureInTurns(subjects, { rounds: bench.rounds });
   const costs = new Map(
     streamers.map((streamer) => [
       streamer.kind.name,
