@@ -1,8 +1,7 @@
 /** What a figure was measured under: machine, versions, the server's settings. */
-import { cpus, tmpdir, totalmem, type as systemName } from "node:os";
+import { cpus, totalmem, type as systemName } from "node:os";
 import { readFileSync } from "node:fs";
 import type { Bench } from "./scenario.ts";
-import { fsyncsPerSecond } from "./control.ts";
 
 /** Settings that durability and speed rest on. */
 const SETTINGS = [
@@ -23,7 +22,7 @@ export async function describeConditions(
     `select name, current_setting(name) as value from pg_settings where name in (${SETTINGS.map((name) => `'${name}'`).join(", ")}) order by name`,
   );
   const memoryGiB = Math.round(totalmem() / 2 ** 30);
-  const conditions = {
+  return {
     machine: `${cpus().length} CPUs (${cpus()[0]?.model ?? "unknown"}), ${memoryGiB} GiB, ${systemName()}`,
     node: process.version,
     postgres: `${String(version?.["server_version"])}, ${bench.server.dataDirectory === null ? "given" : "embedded"}`,
@@ -33,12 +32,7 @@ export async function describeConditions(
       .join(", "),
     measured: `${bench.rounds} rounds of ${bench.windowMs} ms`,
     load: loadAverage(),
-    fsyncsPerSecond: fsyncsPerSecond(
-      bench.server.dataDirectory ?? tmpdir(),
-      500,
-    ).toFixed(0),
   };
-  return conditions;
 }
 
 /** Processes that wanted a CPU in the last minute. */

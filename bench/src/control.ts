@@ -1,4 +1,4 @@
-/** How fast the machine itself is just now: commits of one small row, and fsyncs without a database. */
+/** How fast the machine is just now: commits of one small row, and fsyncs without a database. */
 import {
   mkdtempSync,
   openSync,

@@ -1,4 +1,7 @@
-/** Costs that are counted and not timed: a fixed number of appends, on connections of their own. */
+/**
+ * Costs that are counted and not timed: a fixed number of appends in a new database, which no autovacuum has a reason
+ * to visit.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Contender, ContenderKind } from "./contenders/contender.ts";
 import { readCounters, type Counters } from "./costs.ts";
@@ -14,9 +17,10 @@ const COUNTED = 50;
 export async function exactCosts(
   server: BenchServer,
   kind: ContenderKind,
-  databaseUrl: string,
   load: Load,
 ): Promise<Record<string, number>> {
+  const databaseUrl = await server.createDatabase();
+  await kind.install(databaseUrl);
   const poolSize = load.writers;
   const events = COUNTED * load.writers * load.eventsPerAppend;
   // A backend reports for certain when it ends: the counted appends are what a longer run has more than a shorter one.

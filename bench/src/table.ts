@@ -23,7 +23,7 @@ export function formatResult(result: ScenarioResult): string {
     `## ${scenario}: ${title}`,
     "",
     ...table(figures),
-    ...warnings.flatMap((warning) => ["", `Doubtful: ${warning}`]),
+    ...warnings.flatMap((warning) => ["", `**Doubtful:** ${warning}`]),
     "",
   ].join("\n");
 }

@@ -1,7 +1,6 @@
 /** Measures how many events a second contenders append under one load, and what an event costs them. */
-import { batchesOf } from "../generator/batches.ts";
 import type { Contender, ContenderKind } from "./contenders/contender.ts";
-import { openControl } from "./control.ts";
+import { fsyncsPerSecond, openControl } from "./control.ts";
 import {
   costsPerEvent,
   middleCosts,
@@ -11,14 +10,23 @@ import {
 import { drive, type Load } from "./drive.ts";
 import { exactCosts } from "./exact-costs.ts";
 import type { Figure } from "./result.ts";
-import { compared, measureInTurns, type Comparison } from "./rounds.ts";
+import {
+  compared,
+  measureInTurns,
+  type Comparison,
+  type Subject,
+} from "./rounds.ts";
 import type { Bench } from "./scenario.ts";
-import { mean, percentile } from "./statistics.ts";
+import { percentile } from "./statistics.ts";
 
 const WARM_UP_MS = 150;
 
 /** Of a round. */
 const SLICES = 4;
+
+/** Named as in the report; of as many events as an append has. */
+const CONTROL = "one row a commit, one connection";
+const FSYNC = "fsync of 8 kB, no database";
 
 /** A control that moves by more than this between rounds makes the figures doubtful. */
 const CONTROL_SPREAD = 1.25;
@@ -26,7 +34,6 @@ const CONTROL_SPREAD = 1.25;
 /** A contender with a database of its own, ready to be measured. */
 interface Runner {
   readonly kind: ContenderKind;
-  readonly databaseUrl: string;
   readonly contender: Contender;
   readonly latencies: number[];
   readonly costs: WorkCosts[];
@@ -47,28 +54,45 @@ export async function measureThroughput(
   return compared(values, costs, comparison);
 }
 
-/** Closes the contenders at the end: what is counted afterwards has connections of its own. */
+/**
+ * Measures the contenders, and beside them what any store must share the machine with: fsyncs without a database, and
+ * commits of one row without a check. Closes the contenders at the end: what is counted afterwards has connections of
+ * its own.
+ */
 async function measureRunners(
   bench: Bench,
   runners: readonly Runner[],
   load: Load,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const control = await openControl(await bench.server.createDatabase());
-  const controls: number[] = [];
-  const subjects = runners.map((runner, at) => ({
-    name: runner.kind.name,
-    async measure() {
-      if (at === 0) controls.push(await control.measure(bench.windowMs / 10));
-      return measureOnce(bench, runner, load);
+  const controlMs = bench.windowMs / SLICES / 4;
+  const { dataDirectory } = bench.server;
+  const subjects: readonly Subject[] = [
+    ...runners.map((runner) => ({
+      name: runner.kind.name,
+      measure: () => measureOnce(bench, runner, load),
+    })),
+    {
+      name: CONTROL,
+      measure: async () =>
+        (await control.measure(controlMs)) * load.eventsPerAppend,
     },
-  }));
+    ...(dataDirectory === null
+      ? []
+      : [
+          {
+            name: FSYNC,
+            measure: async () =>
+              fsyncsPerSecond(dataDirectory, controlMs) * load.eventsPerAppend,
+          },
+        ]),
+  ];
   try {
-    return await measureInTurns(subjects, {
-      rounds: bench.rounds,
-      slices: SLICES,
-    });
+    const { rounds } = bench;
+    const values = await measureInTurns(subjects, { rounds, slices: SLICES });
+    warnOfSpread(bench, values.get(CONTROL) ?? []);
+    return values;
   } finally {
-    warnOfSpread(bench, controls);
     await control.close();
     for (const { contender } of runners) await contender.close();
   }
@@ -83,7 +107,7 @@ async function openRunner(
   await kind.install(databaseUrl);
   const contender = await kind.connect({ databaseUrl, poolSize: load.writers });
   await drive(contender, load, WARM_UP_MS);
-  return { kind, databaseUrl, contender, latencies: [], costs: [] };
+  return { kind, contender, latencies: [], costs: [] };
 }
 
 async function measureOnce(
@@ -108,9 +132,9 @@ async function costsOf(
   runner: Runner,
   load: Load,
 ): Promise<Figure["costs"]> {
-  const { kind, databaseUrl, latencies, costs } = runner;
+  const { kind, latencies, costs } = runner;
   return {
-    ...(await exactCosts(bench.server, kind, databaseUrl, load)),
+    ...(await exactCosts(bench.server, kind, load)),
     ...middleCosts(costs),
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
@@ -118,11 +142,9 @@ async function costsOf(
 }
 
 function warnOfSpread(bench: Bench, controls: readonly number[]): void {
-  const rounds = [...batchesOf(controls, SLICES)].map(mean);
-  const [least, most] = [Math.min(...rounds), Math.max(...rounds)];
-  bench.say(`control: ${Math.round(least)} to ${Math.round(most)} commits/s`);
-  if (most > least * CONTROL_SPREAD)
+  const spread = Math.max(...controls) / Math.min(...controls);
+  if (spread > CONTROL_SPREAD)
     bench.warn(
-      `The control moved from ${Math.round(least)} to ${Math.round(most)} commits/s between rounds.`,
+      `the machine was not at rest: the same commit of one row was ${spread.toFixed(1)} times as fast in one round as in another.`,
     );
 }
