@@ -64,7 +64,7 @@ async function run(names: readonly string[], options: Options): Promise<void> {
     const result = await runScenario(server, scenario, options.quick === true);
     print(formatResult(result));
     results.push(result);
-    if (options.save === true) saveResults(results);
+    if (options.save === true) await saveResults(results);
   }
   const worse = earlier === null ? [] : compareResults(earlier, results);
   for (const line of worse) print(line);
