@@ -7,6 +7,11 @@ import {
   WrongExpectedSeqError,
 } from "../../src/errors.ts";
 import type { NewEvent } from "../../src/events/event.ts";
+import { AppendId, SessionId } from "../../src/events/ids.ts";
+import { takeEvents } from "../../src/log/check-batch.ts";
+import { Coalescer } from "../../src/log/coalescer.ts";
+import { EventTypes } from "../../src/log/event-types.ts";
+import { StateCache } from "../../src/log/state-cache.ts";
 import type { AppendResult } from "../../src/log/append-request.ts";
 import { connect } from "../../src/db/connect.ts";
 import { storeOver, type SessionStore } from "../../src/session-store.ts";
@@ -448,6 +453,38 @@ describe("a session that somebody is just creating", () => {
       code: "WRONG_EXPECTED_SEQ",
       actualSeq: 1,
     });
+  });
+});
+
+describe("sessions of different routes", () => {
+  it("share no call", async () => {
+    const { db, appendStatements } = countedStore();
+    const context = { db, types: new EventTypes(db), states: new StateCache() };
+    const coalescer = new Coalescer(context, (id) => id.slice(0, 1));
+    const ids = ["a", "b", "a", "b", "a"].map(
+      (route) => `${route} ${randomUUID()}`,
+    );
+
+    await Promise.all(
+      ids.map((id) =>
+        coalescer.append({
+          sessionId: SessionId(id),
+          appendId: AppendId(undefined),
+          events: takeEvents(notes(1), 0),
+          expectedSeq: 0,
+          header: {},
+          tenant: null,
+          recreate: false,
+          now: 0,
+          timeoutMs: 10_000,
+          limits: { maxEventCharacters: 1e6, maxAppendCharacters: 1e6 },
+        }),
+      ),
+    );
+
+    expect(appendStatements()).toEqual([MANY, MANY]);
+    for (const id of ids)
+      expect(await collect(database().store, id)).toHaveLength(1);
   });
 });
 
