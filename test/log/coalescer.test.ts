@@ -470,11 +470,12 @@ describe("sessions of different routes", () => {
         coalescer.append({
           sessionId: SessionId(id),
           appendId: AppendId(undefined),
-          events: takeEvents(notes(1), 0),
+          items: takeEvents(notes(1), 0),
           expectedSeq: 0,
           header: {},
           tenant: null,
           recreate: false,
+          allowFindings: false,
           now: 0,
           timeoutMs: 10_000,
           limits: { maxEventCharacters: 1e6, maxAppendCharacters: 1e6 },
