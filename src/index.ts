@@ -54,6 +54,7 @@ export type {
 export type { AppendResult } from "./log/append-request.ts";
 export type { CheckReport } from "./log/check-session.ts";
 export type { RegisteredType } from "./log/event-types.ts";
+export type { SessionInspection } from "./log/inspect.ts";
 export type { RecordedRequest, RequestQuery } from "./log/request-at.ts";
 export type { TranscriptOptions } from "./log/transcript.ts";
 export type { ReadOptions } from "./log/read.ts";

@@ -30,6 +30,7 @@ import {
   type RequestQuery,
 } from "./log/request-at.ts";
 import { readTranscript, type TranscriptOptions } from "./log/transcript.ts";
+import { inspectSession, type SessionInspection } from "./log/inspect.ts";
 import { readEvents, type ReadOptions } from "./log/read.ts";
 import { readSessionIds } from "./log/session-ids.ts";
 import { readSessionRow } from "./log/session-row.ts";
@@ -132,6 +133,11 @@ export interface SessionStore extends AsyncDisposable {
   read(sessionId: string, options?: ReadOptions): AsyncIterable<SessionEvent>;
   /** @throws SessionNotFoundError, SessionDeletedError */
   session(sessionId: string): Promise<SessionInfo>;
+  /**
+   * Shows a session as opening it would leave it: a turn that a crash has left open is closed. Writes nothing.
+   * @throws SessionNotFoundError, SessionDeletedError
+   */
+  inspect(sessionId: string): Promise<SessionInspection>;
   /** Yields the ids of all stored sessions, in byte order. Reads the log, not the read tables. */
   sessionIds(): AsyncIterable<string>;
   /**
@@ -288,6 +294,9 @@ export function storeOver(
     async session(sessionId) {
       const { header, head } = await readSessionRow(db, SessionId(sessionId));
       return { header, head };
+    },
+    async inspect(sessionId) {
+      return inspectSession(db, SessionId(sessionId));
     },
     sessionIds: () => readSessionIds(db),
     async messagesAt(sessionId, seq) {
