@@ -26,7 +26,9 @@ export {
   StoreClosedError,
   TurnlogError,
   WaitTimeoutError,
+  WriterClosedError,
   WriterFencedError,
+  WriterReentrantError,
   WrongExpectedSeqError,
 } from "./errors.ts";
 export {
@@ -66,6 +68,14 @@ export type {
   TokenStatsRow,
   UsageRow,
 } from "./query/views.ts";
+export type {
+  CreateOptions,
+  OpenOptions,
+  TakenOver,
+} from "./writer/open-session.ts";
+export type { EventListener } from "./writer/listeners.ts";
+export type { EventMarks, SessionWriter } from "./writer/session-writer.ts";
+export type { WriterOptions } from "./writer/writer-settings.ts";
 export type {
   AppendOptions,
   Page,

@@ -51,6 +51,16 @@ import type {
   UsageRow,
 } from "./query/views.ts";
 import { waitForSeq } from "./query/wait-for.ts";
+import {
+  createSession,
+  openSession,
+  takeOver,
+  type CreateOptions,
+  type OpenOptions,
+  type TakenOver,
+} from "./writer/open-session.ts";
+import type { SessionWriter } from "./writer/session-writer.ts";
+import type { WriterContext } from "./writer/writer-settings.ts";
 
 export interface SessionStoreOptions extends Partial<SizeLimits> {
   readonly databaseUrl: string;
@@ -133,6 +143,28 @@ export interface SessionStore extends AsyncDisposable {
   read(sessionId: string, options?: ReadOptions): AsyncIterable<SessionEvent>;
   /** @throws SessionNotFoundError, SessionDeletedError */
   session(sessionId: string): Promise<SessionInfo>;
+  /**
+   * Opens a session for a writer of its own and brings it to where work can go on: a turn that a crash has left open is
+   * closed, and `session/end-seed` marks where the new life begins, unless it stands there already. Every earlier writer is
+   * fenced off. A lost connection leaves it unknown whether the session is held; it is free again after `holdMs`.
+   * @throws SessionBusyError while its writer is alive, unless that is taken over; SessionNotFoundError,
+   * SessionDeletedError, RulesOutdatedError, DatabaseUnavailableError, AppendOutcomeUnknownError; WriterFencedError when
+   * another one took it over meanwhile; WrongExpectedSeqError when others kept appending
+   * @example await using writer = await store.open(id)
+   */
+  open(sessionId: string, options?: OpenOptions): Promise<SessionWriter>;
+  /**
+   * A writer for a new session, which is created with its first events: nothing is stored before.
+   * @throws WrongExpectedSeqError when there is one; EventInvalidError, DatabaseUnavailableError
+   * @example await using writer = await store.create(id, { header: { cwd: "/srv/app" } })
+   */
+  create(sessionId: string, options?: CreateOptions): Promise<SessionWriter>;
+  /**
+   * Fences every writer of a session off and holds it for nobody. Afterwards no append of theirs, in flight or repeated,
+   * can be stored; what is below `head` is all there is. Appends without a writer are not touched by it.
+   * @throws SessionNotFoundError, SessionDeletedError, SessionBusyError, DatabaseUnavailableError
+   */
+  takeOver(sessionId: string): Promise<TakenOver>;
   /**
    * Shows a session as opening it would leave it: a turn that a crash has left open is closed. Writes nothing.
    * @throws SessionNotFoundError, SessionDeletedError
@@ -268,6 +300,9 @@ export function storeOver(
     types: new EventTypes(db),
     states: new StateCache(),
   };
+  const { types } = context;
+  const ring = (): void => doorbell.ring();
+  const writers: WriterContext = { db, types, limits, ring };
   const close = (): Promise<void> => {
     doorbell.close();
     return db.close();
@@ -294,6 +329,15 @@ export function storeOver(
     async session(sessionId) {
       const { header, head } = await readSessionRow(db, SessionId(sessionId));
       return { header, head };
+    },
+    async open(sessionId, options) {
+      return openSession(writers, SessionId(sessionId), options ?? {});
+    },
+    async create(sessionId, options) {
+      return createSession(writers, SessionId(sessionId), options ?? {});
+    },
+    async takeOver(sessionId) {
+      return takeOver(writers, SessionId(sessionId));
     },
     async inspect(sessionId) {
       return inspectSession(db, SessionId(sessionId));

@@ -107,7 +107,7 @@ function appendLocked(
 }
 
 /** The same connection, with the time that an append has left as the deadline of each statement. */
-function within(db: Queryable, timeoutMs: number): Queryable {
+export function within(db: Queryable, timeoutMs: number): Queryable {
   return {
     rows: (statement, values) => db.rows({ timeoutMs, ...statement }, values),
   };
