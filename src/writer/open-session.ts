@@ -3,6 +3,7 @@ import { WrongExpectedSeqError } from "../errors.ts";
 import type { NewSessionHeader } from "../events/header.ts";
 import { AppendId, type SessionId } from "../events/ids.ts";
 import { initRules } from "../events/rules/rules.ts";
+import { within } from "../log/append.ts";
 import { readStanding } from "../log/append-call.ts";
 import { creationOf, takeHeader } from "../log/append-request.ts";
 import { requireText } from "../log/bad-call.ts";
@@ -13,6 +14,7 @@ import {
   writerSettings,
   type WriterContext,
   type WriterOptions,
+  type WriterSettings,
 } from "./writer-settings.ts";
 
 export interface OpenOptions extends WriterOptions {
@@ -40,14 +42,15 @@ export async function openSession(
   sessionId: SessionId,
   options: OpenOptions,
 ): Promise<SessionWriter> {
-  const { db, limits } = context;
-  const settings = writerSettings(options, limits);
+  const settings = writerSettings(options, context.limits);
+  const bounded = withDeadline(context, settings);
+  const { db } = bounded;
   const isTaken = options.takeOver === true;
   const hold = await openHold(db, sessionId, isTaken, settings.holdMs);
   try {
-    const start = await resume(context, hold, settings);
+    const start = await resume(bounded, hold, settings);
     return new SessionWriter(
-      context,
+      bounded,
       { ...start, hold, creation: null },
       settings,
     );
@@ -64,9 +67,9 @@ export async function createSession(
   sessionId: SessionId,
   options: CreateOptions,
 ): Promise<SessionWriter> {
-  const { db, limits } = context;
   const { header = {}, tenant } = options;
-  const settings = writerSettings(options, limits);
+  const settings = writerSettings(options, context.limits);
+  const bounded = withDeadline(context, settings);
   const creation = creationOf({
     sessionId,
     header: takeHeader(header),
@@ -74,7 +77,7 @@ export async function createSession(
     recreate: false,
     now: Date.now(),
   });
-  const standing = await readStanding(db, sessionId, AppendId());
+  const standing = await readStanding(bounded.db, sessionId, AppendId());
   if (standing !== null)
     throw new WrongExpectedSeqError({
       sessionId,
@@ -83,7 +86,7 @@ export async function createSession(
     });
   const { incarnation } = creation;
   return new SessionWriter(
-    context,
+    bounded,
     {
       hold: { sessionId, incarnation, epoch: 0 },
       header: creation.header,
@@ -102,4 +105,12 @@ export async function takeOver(
 ): Promise<TakenOver> {
   const { epoch, head } = await openHold(db, sessionId, true, 0);
   return { epoch, head };
+}
+
+/** No statement of a writer waits longer than its appends do. */
+function withDeadline(
+  context: WriterContext,
+  { timeoutMs }: WriterSettings,
+): WriterContext {
+  return { ...context, db: within(context.db, timeoutMs) };
 }

@@ -24,6 +24,9 @@ export class Sender {
   #storedTo: number;
   #end: { readonly error: unknown } | null = null;
   #isEndTold = false;
+  /** How often a batch has failed, and how at last. */
+  #failures = 0;
+  #failure: unknown = null;
 
   /**
    * @param storedTo next seq after what is stored
@@ -45,6 +48,11 @@ export class Sender {
   /** Next seq after what is stored. */
   get storedTo(): number {
     return this.#storedTo;
+  }
+
+  /** How often a batch has failed. */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** True once a call has got the error that ended it. */
@@ -86,8 +94,13 @@ export class Sender {
     return this.#wait(() => this.#storedTo >= seq);
   }
 
-  /** Resolves when there is room for a further event. */
-  room(): Promise<void> {
+  /**
+   * Resolves when there is room for a further event. A call that has stood in line while a batch failed is not the one to
+   * try again.
+   * @param since `failures` when the call was made
+   */
+  async room(since: number): Promise<void> {
+    if (this.#batches.isFull && this.#failures > since) throw this.#failure;
     return this.#wait(() => !this.#batches.isFull);
   }
 
@@ -133,6 +146,8 @@ export class Sender {
   }
 
   #fail(error: unknown): void {
+    this.#failures += 1;
+    this.#failure = error;
     if (error instanceof TurnlogError && error.retryable) this.#tell(error);
     else this.stop(error);
   }

@@ -91,8 +91,9 @@ export class SessionWriter implements AsyncDisposable {
   ): Promise<number> {
     this.#requireOpen();
     const given = takeEvents([{ type, time, data, ...marks }], null);
+    const { failures } = this.#sender;
     return this.#intake.inOrder(async () => {
-      await this.#sender.room();
+      await this.#sender.room(failures);
       const taken = await this.#intake.check(given, () => this.#storeTaken());
       this.#batches.add(taken);
       return this.#take(taken);
@@ -113,6 +114,7 @@ export class SessionWriter implements AsyncDisposable {
     const given = takeEvents(events, null);
     const appendId = AppendId(options.appendId);
     const mayBeKnown = options.appendId !== undefined;
+    const { failures } = this.#sender;
     const result = await this.#intake.inOrder(async () => {
       const known = mayBeKnown
         ? await knownAppend(
@@ -124,7 +126,7 @@ export class SessionWriter implements AsyncDisposable {
           )
         : null;
       if (known !== null) return known;
-      await this.#sender.room();
+      await this.#sender.room(failures);
       const taken = await this.#intake.check(given, () => this.#storeTaken());
       if (given.length > 0) this.#batches.addAlone(taken, appendId);
       const firstSeq = this.#take(taken);

@@ -1,5 +1,5 @@
 /** Sends a writer's batch: fenced, at exactly its seqs, under its append id, until the database answers. */
-import type { Db } from "../db/connect.ts";
+import type { Queryable } from "../db/connect.ts";
 import type { AppendId } from "../events/ids.ts";
 import { callAppend } from "../log/append-call.ts";
 import { within } from "../log/append.ts";
@@ -12,7 +12,7 @@ import type { Batch } from "./batches.ts";
 import type { Hold } from "./hold.ts";
 
 export interface BatchTarget {
-  readonly db: Db;
+  readonly db: Queryable;
   readonly hold: Hold;
   /** Null unless the batch creates the session. */
   readonly creation: Creation | null;

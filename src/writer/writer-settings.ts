@@ -1,5 +1,5 @@
 /** What a writer is given: services it shares with others, where it begins, and how it batches. */
-import type { Db } from "../db/connect.ts";
+import type { Queryable } from "../db/connect.ts";
 import type { SessionHeader } from "../events/header.ts";
 import type { RulesState } from "../events/rules/rules.ts";
 import type { Creation } from "../log/append-request.ts";
@@ -11,7 +11,7 @@ import type { Hold } from "./hold.ts";
 
 /** What the writers of a store share. */
 export interface WriterContext {
-  readonly db: Db;
+  readonly db: Queryable;
   readonly types: EventTypes;
   readonly limits: SizeLimits;
   /** Called after each commit. */

@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { connect, type Db } from "../../src/db/connect.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { startEmbeddedPostgres } from "../../src/embedded/embedded-postgres.ts";
+import { createSessionStore } from "../../src/session-store.ts";
+import { collect } from "../support/events.ts";
+
+const CRASHES_AT: readonly number[] = [100, 200, 300];
+const EVENTS = 400;
+
+/** Has the server crash and recover: it ends all connections when one of its processes is killed. */
+async function crash(db: Db): Promise<void> {
+  await db.transaction(async (tx) => {
+    const [backend] = await tx.rows<{ pid: number }>({
+      text: "select pg_backend_pid() as pid",
+    });
+    if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
+    await tx.rows({ text: "select pg_sleep(60)" });
+  });
+}
+
+it("a writer survives crashes of the server: what it acknowledged is there once, in order", async () => {
+  const directory = join(tmpdir(), `turnlog-writer-crash-${process.pid}`);
+  const server = await startEmbeddedPostgres({ directory });
+  const settings = { databaseUrl: server.databaseUrl, poolSize: 4 };
+  try {
+    await using db = connect({
+      ...settings,
+      applicationName: "turnlog-test-crash",
+      preparedStatements: true,
+    });
+    await migrate(db);
+    await using store = await createSessionStore(settings);
+    const id = randomUUID();
+    await using writer = await store.create(id, {
+      maxBatchEvents: 10,
+      timeoutMs: 60_000,
+    });
+
+    const outcomes: unknown[] = [];
+    for (let at = 0; at < EVENTS; at += 1) {
+      await writer.write("feedback/record", { text: String(at) });
+      if (at % 5 === 4) await writer.flush();
+      if (!CRASHES_AT.includes(at)) continue;
+      const [flushed, crashed] = await Promise.allSettled([
+        writer.flush(),
+        crash(db),
+      ]);
+      outcomes.push(
+        flushed.status,
+        crashed.status === "rejected" ? crashed.reason.code : null,
+      );
+    }
+    await writer.flush();
+
+    expect(outcomes).toEqual(
+      CRASHES_AT.flatMap(() => ["fulfilled", "DATABASE_UNAVAILABLE"]),
+    );
+    const events = await collect(store, id);
+    expect(events.map(({ data }) => data)).toEqual(
+      Array.from({ length: EVENTS }, (_, at) => ({ text: String(at) })),
+    );
+  } finally {
+    await server.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}, 180_000);
