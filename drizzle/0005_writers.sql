@@ -72,4 +72,15 @@ as $$
     and s.writer_epoch = _epoch
 $$;
 --> statement-breakpoint
+-- Locks a session for an append to wherever it ends, inside a transaction of the caller's, whose settings stay as they
+-- are. Does nothing where there is no such session. Locks: the session row until the caller's commit.
+create function turnlog.lock_session_v1(_session_id text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '5s'
+as $$
+begin
+  perform from turnlog.sessions s where s.session_id = _session_id for no key update;
+end $$;
+--> statement-breakpoint
 update turnlog.schema set version = 3;

@@ -29,6 +29,7 @@ export type ErrorCode =
   | "SESSION_DELETED"
   | "SESSION_NOT_FOUND"
   | "STORE_CLOSED"
+  | "TRANSACTION_UNSUITABLE"
   | "WAIT_TIMEOUT"
   | "WRITER_CLOSED"
   | "WRITER_FENCED"
@@ -114,6 +115,14 @@ export class WriterFencedError extends TurnlogError {
     );
     this.sessionId = facts.sessionId;
     this.epoch = facts.epoch;
+  }
+}
+
+/** An append can't join this transaction. Nothing was sent but the look at it. */
+export class TransactionUnsuitableError extends TurnlogError {
+  readonly code = "TRANSACTION_UNSUITABLE";
+  constructor(reason: string) {
+    super(`An append can't join what was given as tx. ${reason}`);
   }
 }
 

@@ -24,6 +24,7 @@ export {
   SessionDeletedError,
   SessionNotFoundError,
   StoreClosedError,
+  TransactionUnsuitableError,
   TurnlogError,
   WaitTimeoutError,
   WriterClosedError,
@@ -39,6 +40,12 @@ export {
   usageView,
 } from "./query/views.ts";
 export type { ErrorCode } from "./errors.ts";
+export type {
+  CallerTransaction,
+  DrizzleTransaction,
+  PgTransaction,
+  PostgresTransaction,
+} from "./db/joined.ts";
 export type { DerivedMessage } from "./events/derive-messages.ts";
 export type { NewEvent, SessionEvent } from "./events/event.ts";
 export type { NewSessionHeader, SessionHeader } from "./events/header.ts";

@@ -7,6 +7,8 @@ import type { NewEvent, SessionEvent } from "./events/event.ts";
 import type { NewSessionHeader, SessionHeader } from "./events/header.ts";
 import { AppendId, SessionId } from "./events/ids.ts";
 import type { Finding } from "./events/rules/log-audit.ts";
+import type { CallerTransaction } from "./db/joined.ts";
+import { appendJoined } from "./log/append-joined.ts";
 import { appendEvents, type AppendContext } from "./log/append.ts";
 import {
   takeHeader,
@@ -97,6 +99,11 @@ export interface AppendOptions {
   readonly allowFindings?: boolean;
   /** How long a lost connection is met by sending again, in ms. @defaultValue 10000 */
   readonly timeoutMs?: number;
+  /**
+   * An open READ COMMITTED transaction of `pg`, drizzle or the `postgres` package to append in: the events are stored by its
+   * commit. The append is sent once, and holds the session until then.
+   */
+  readonly tx?: CallerTransaction;
 }
 
 export interface SessionInfo {
@@ -127,7 +134,7 @@ export interface SessionStore extends AsyncDisposable {
    * @throws WrongExpectedSeqError when the session has another number of events
    * @throws EventInvalidError when an event breaks a rule
    * @throws AppendIdReusedError, AppendOutcomeUnknownError, SessionNotFoundError, SessionDeletedError,
-   * SessionBusyError, RulesOutdatedError, DatabaseUnavailableError
+   * SessionBusyError, RulesOutdatedError, DatabaseUnavailableError, TransactionUnsuitableError
    * @example await store.append(id, [{ type: "turn/start", data: { turn: 1 } }], { expectedSeq: 0 })
    */
   append(
@@ -436,6 +443,7 @@ async function append(
     recreate,
     allowFindings,
     timeoutMs = 10_000,
+    tx,
   } = options ?? {};
   const expectedSeq =
     expected === "any" ? expected : requireSeq(expected, "expectedSeq");
@@ -454,6 +462,8 @@ async function append(
   };
   if (request.events.length === 0)
     return appendNothing(context.db, sessionId, expectedSeq);
+  // The relay can't be told before the caller's commit, which we don't see; it looks by itself.
+  if (tx !== undefined) return appendJoined(context, request, tx);
   const result = await appendEvents(context, request);
   context.doorbell.ring();
   return result;

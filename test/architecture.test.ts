@@ -95,7 +95,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "commander",
     "pino",
   ],
-  index: ["errors", "events", "log", "query", "session-store", "writer"],
+  index: [
+    "db/joined",
+    "errors",
+    "events",
+    "log",
+    "query",
+    "session-store",
+    "writer",
+  ],
 };
 
 function sourceFiles(folder: string): string[] {

@@ -120,7 +120,8 @@ async function endOf(db: Queryable, request: AppendRequest): Promise<number> {
   return standing.first_seq ?? standing.head;
 }
 
-async function appendAt(
+/** One try at a given seq. */
+export async function appendAt(
   context: AppendContext,
   db: Queryable,
   request: AppendRequest,
