@@ -67,6 +67,9 @@ export type { SessionInspection } from "./log/inspect.ts";
 export type { RecordedRequest, RequestQuery } from "./log/request-at.ts";
 export type { TranscriptOptions } from "./log/transcript.ts";
 export type { ReadOptions } from "./log/read.ts";
+export type { EventWindow, WindowOptions } from "./log/event-window.ts";
+export type { EventTrace } from "./log/trace-event.ts";
+export type { SessionsQuery } from "./query/list-sessions.ts";
 export type { MessagesQuery } from "./query/read-views.ts";
 export type {
   MessageRow,

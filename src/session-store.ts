@@ -33,18 +33,25 @@ import {
 } from "./log/request-at.ts";
 import { readTranscript, type TranscriptOptions } from "./log/transcript.ts";
 import { inspectSession, type SessionInspection } from "./log/inspect.ts";
+import {
+  readEventWindow,
+  type EventWindow,
+  type WindowOptions,
+} from "./log/event-window.ts";
+import { readRevisions } from "./log/revisions.ts";
+import { traceEvent, type EventTrace } from "./log/trace-event.ts";
 import { readEvents, type ReadOptions } from "./log/read.ts";
 import { readSessionIds } from "./log/session-ids.ts";
 import { readSessionRow } from "./log/session-row.ts";
 import { readAsOfSeq } from "./query/as-of.ts";
 import {
   readMessages,
-  readSessions,
   readTitles,
   readTokenStats,
   readUsage,
   type MessagesQuery,
 } from "./query/read-views.ts";
+import { readSessions, type SessionsQuery } from "./query/list-sessions.ts";
 import type {
   MessageRow,
   SessionListRow,
@@ -203,10 +210,32 @@ export interface SessionStore extends AsyncDisposable {
     sessionId: string,
     options?: TranscriptOptions,
   ): AsyncIterable<TranscriptItem>;
-  /** Sessions, those with the latest human prompt first. */
-  sessions(options?: {
-    readonly limit?: number;
-  }): Promise<readonly SessionListRow[]>;
+  /**
+   * Sessions, those with the latest human prompt first, by pages: `after` is the last row of the page before.
+   * @example const more = await store.sessions({ limit: 20, cwd: "/srv/app", after: rows.at(-1) })
+   */
+  sessions(options?: SessionsQuery): Promise<readonly SessionListRow[]>;
+  /**
+   * One event and its neighbours.
+   * @throws EventNotFoundError, SessionNotFoundError, SessionDeletedError
+   */
+  event(
+    sessionId: string,
+    seq: number,
+    options?: WindowOptions,
+  ): Promise<EventWindow>;
+  /**
+   * What an event was made from, what was made from it, and what replaced it on the surface, up to what stands there now.
+   * @throws EventNotFoundError, SessionNotFoundError, SessionDeletedError
+   */
+  traceEvent(sessionId: string, seq: number): Promise<EventTrace>;
+  /**
+   * A token for each session that is stored, of up to 1,000: where it is the one of last time, nothing was appended since,
+   * and it is the same session. Reads no log.
+   */
+  revisions(
+    sessionIds: readonly string[],
+  ): Promise<ReadonlyMap<string, string>>;
   /** Messages of a session: by default what the model sees next. */
   messages(
     sessionId: string,
@@ -361,7 +390,16 @@ export function storeOver(
     },
     async sessions(options) {
       if (options?.limit !== undefined) requireSeq(options.limit, "limit");
-      return readSessions(db, options?.limit ?? DEFAULT_LIMIT);
+      return readSessions(db, { limit: DEFAULT_LIMIT, ...options });
+    },
+    async event(sessionId, seq, options) {
+      return readEventWindow(db, SessionId(sessionId), seq, options ?? {});
+    },
+    async traceEvent(sessionId, seq) {
+      return traceEvent(db, SessionId(sessionId), seq);
+    },
+    async revisions(sessionIds) {
+      return readRevisions(db, sessionIds.map(SessionId));
     },
     async messages(sessionId, options) {
       const id = SessionId(sessionId);
