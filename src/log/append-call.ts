@@ -66,6 +66,7 @@ const CREATE_HELD = {
 export async function callAppend(
   db: Queryable,
   call: AppendCall,
+  timeoutMs?: number,
 ): Promise<AppendAnswer> {
   const { batch, creation, writer = null } = call;
   const isHeldCreation = writer !== null && creation !== null;
@@ -92,8 +93,9 @@ export async function callAppend(
     batch.factsEnd,
   ];
   const values = [...identity, ...hold, ...created, ...shape, ...batch.columns];
+  const statement = isHeldCreation ? CREATE_HELD : APPEND;
   const [answer] = await db.rows<AppendAnswer>(
-    isHeldCreation ? CREATE_HELD : APPEND,
+    timeoutMs === undefined ? statement : { ...statement, timeoutMs },
     values,
   );
   if (answer === undefined) throw new Error("append_v1 returned no row");

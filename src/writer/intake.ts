@@ -7,6 +7,7 @@ import { stringifyJson } from "../events/stringify-json.ts";
 import {
   checkBatch,
   placeEvents,
+  requireKnownTypes,
   type PlacedEvent,
 } from "../log/check-batch.ts";
 import type { SizeLimits } from "../log/encode-append.ts";
@@ -55,12 +56,13 @@ export class Intake {
   ): Promise<Taken> {
     if (given.some(replaces)) await store();
     const { db, types, limits } = this.#context;
-    const events = await placeEvents(types, given, this.#nextSeq);
+    const events = placeEvents(given, this.#nextSeq);
+    await requireKnownTypes(types, events);
     const state = await checkBatch(db, {
       sessionId: this.#sessionId,
       firstSeq: this.#nextSeq,
       state: this.#state,
-      events,
+      items: events,
       allowFindings: false,
     });
     return { events, state, characters: measure(events, limits) };

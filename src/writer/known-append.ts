@@ -5,19 +5,17 @@ import type { CheckedEvent } from "../events/envelope.ts";
 import type { AppendId } from "../events/ids.ts";
 import { readStanding } from "../log/append-call.ts";
 import type { AppendResult } from "../log/append-request.ts";
-import { placeEvents } from "../log/check-batch.ts";
+import { placeEvents, type PlacedEvent } from "../log/check-batch.ts";
 import { encodeAppend } from "../log/encode-append.ts";
 import { settleElsewhere } from "../log/settle-append.ts";
 import type { Batches } from "./batches.ts";
 import { requestOf, type BatchTarget } from "./store-batch.ts";
-import type { WriterContext } from "./writer-settings.ts";
 
 /**
  * Where the events of this append id are; null when nowhere.
  * @throws AppendIdReusedError when the id stands for other events
  */
 export async function knownAppend(
-  { types }: Pick<WriterContext, "types">,
   target: BatchTarget,
   batches: Batches,
   given: readonly CheckedEvent[],
@@ -27,8 +25,7 @@ export async function knownAppend(
   const waiting = batches.find(appendId);
   if (waiting !== undefined) {
     const { firstSeq, events } = waiting;
-    const taken = events.map(({ seq: _seq, ...event }) => event);
-    if (!isDeepStrictEqual(taken, given))
+    if (!isDeepStrictEqual(events.map(contentOf), given.map(contentOf)))
       throw new AppendIdReusedError({ sessionId, appendId, firstSeq });
     const nextSeq = firstSeq + events.length;
     return { firstSeq, nextSeq, deduplicated: false };
@@ -36,9 +33,14 @@ export async function knownAppend(
   const standing = await readStanding(target.db, sessionId, appendId);
   if (standing === null || standing.first_seq === null) return null;
   const firstSeq = standing.first_seq;
-  const events = await placeEvents(types, given, firstSeq);
+  const events = placeEvents(given, firstSeq);
   const again = { appendId, events, firstSeq, now: Date.now() };
   const { digest } = encodeAppend(events, again.now, target.limits);
   const request = requestOf(target, again);
   return settleElsewhere(target.db, request, firstSeq, digest);
+}
+
+/** An event without the seq that it has been given, by the caller or by us. */
+function contentOf(event: CheckedEvent | PlacedEvent): object {
+  return { ...event, seq: null, givenSeq: null };
 }

@@ -56,20 +56,20 @@ async function tryToResume(
   settings: WriterSettings,
   head: number,
 ): Promise<Omit<Resumed, "header"> | null> {
-  const { db, types, limits } = context;
+  const { db, limits } = context;
   const { sessionId } = hold;
   const before = await readStateAt(db, sessionId, head);
   if (before === null) return null;
   const { lastType, closers } = await readLogEnd(db, sessionId, head);
   if (lastType === END_SEED.type) return before;
   const given = takeEvents([...closers, END_SEED], head);
-  const events = [...(await placeEvents(types, given, head))];
+  const events = [...placeEvents(given, head)];
   // A log that was imported with what it breaks is closed as any other.
   const state = await checkBatch(db, {
     sessionId,
     firstSeq: head,
     state: before.state,
-    events,
+    items: events,
     allowFindings: true,
   });
   await storeBatch(

@@ -117,13 +117,7 @@ export class SessionWriter implements AsyncDisposable {
     const { failures } = this.#sender;
     const result = await this.#intake.inOrder(async () => {
       const known = mayBeKnown
-        ? await knownAppend(
-            this.#context,
-            this.#target(),
-            this.#batches,
-            given,
-            appendId,
-          )
+        ? await knownAppend(this.#target(), this.#batches, given, appendId)
         : null;
       if (known !== null) return known;
       await this.#sender.room(failures);

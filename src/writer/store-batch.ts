@@ -6,7 +6,7 @@ import { within } from "../log/append.ts";
 import type { AppendRequest, Creation } from "../log/append-request.ts";
 import type { PlacedEvent } from "../log/check-batch.ts";
 import { encodeAppend, type SizeLimits } from "../log/encode-append.ts";
-import { sendUntilAnswered } from "../log/send.ts";
+import { Sending, sendUntilAnswered } from "../log/send.ts";
 import { settleAppend } from "../log/settle-append.ts";
 import type { Batch } from "./batches.ts";
 import type { Hold } from "./hold.ts";
@@ -39,7 +39,7 @@ export async function storeBatch(
   const request = requestOf(target, batch);
   batch.encoded ??= encodeAppend(batch.events, batch.now, target.limits);
   const encoded = batch.encoded;
-  await sendUntilAnswered(request, async (leftMs) => {
+  await sendUntilAnswered(new Sending(request), async (leftMs) => {
     const connection = within(db, leftMs);
     const answer = await callAppend(connection, {
       sessionId,
@@ -75,7 +75,7 @@ export function requestOf(
   return {
     sessionId: hold.sessionId,
     appendId,
-    events,
+    items: events,
     expectedSeq: firstSeq,
     header: {},
     tenant: null,

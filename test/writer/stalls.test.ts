@@ -176,7 +176,7 @@ describe("a writer whose backends are terminated all the time", () => {
     const ids = Array.from({ length: 4 }, () => randomUUID());
     const writers = await Promise.all(
       ids.map((id) =>
-        store.create(id, { maxBatchEvents: 5, timeoutMs: 60_000 }),
+        store.create(id, { maxBatchEvents: 3, timeoutMs: 60_000 }),
       ),
     );
     const killing = new AbortController();
@@ -186,7 +186,7 @@ describe("a writer whose backends are terminated all the time", () => {
         const killed = await db.rows(
           {
             text: `
-              select pg_terminate_backend(pid), pg_sleep(0.04)
+              select pg_terminate_backend(pid), pg_sleep(0.1)
               from pg_stat_activity
               where application_name = $1`,
           },
@@ -199,7 +199,7 @@ describe("a writer whose backends are terminated all the time", () => {
 
     await Promise.all(
       writers.map(async (writer) => {
-        for (const text of texts(400)) {
+        for (const text of texts(120)) {
           await writer.write("feedback/record", { text });
           if (text.endsWith("7")) await writer.flush();
         }
@@ -211,8 +211,8 @@ describe("a writer whose backends are terminated all the time", () => {
 
     for (const id of ids)
       expect(await storedTexts(id)).toEqual(
-        texts(400).map((text) => ({ text })),
+        texts(120).map((text) => ({ text })),
       );
-    expect((await store.session(ids[0] ?? "")).head).toBe(400);
+    expect((await store.session(ids[0] ?? "")).head).toBe(120);
   });
 });
