@@ -7,7 +7,8 @@ import { connect, type Db } from "../../src/db/connect.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/embedded/embedded-postgres.ts";
 import { createSessionStore } from "../../src/session-store.ts";
-import { collect } from "../support/events.ts";
+import { collect, notes } from "../support/events.ts";
+import { startFlakyProxy } from "../support/flaky-proxy.ts";
 
 const CRASHES_AT: readonly number[] = [100, 200, 300];
 const EVENTS = 400;
@@ -21,6 +22,16 @@ async function crash(db: Db): Promise<void> {
     if (backend !== undefined) process.kill(backend.pid, "SIGKILL");
     await tx.rows({ text: "select pg_sleep(60)" });
   });
+}
+
+async function migrateAt(databaseUrl: string): Promise<void> {
+  await using db = connect({
+    databaseUrl,
+    poolSize: 1,
+    applicationName: "turnlog-test-restart",
+    preparedStatements: true,
+  });
+  await migrate(db);
 }
 
 it("a writer survives crashes of the server: what it acknowledged is there once, in order", async () => {
@@ -66,6 +77,35 @@ it("a writer survives crashes of the server: what it acknowledged is there once,
     );
   } finally {
     await server.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}, 180_000);
+
+it("a writer waits for a server that is stopped and started again, and goes on without being opened anew", async () => {
+  const directory = join(tmpdir(), `turnlog-writer-restart-${process.pid}`);
+  const before = await startEmbeddedPostgres({ directory });
+  await migrateAt(before.databaseUrl);
+  // The server comes back on another port; the store knows none but that of the proxy.
+  const proxy = await startFlakyProxy(before.databaseUrl);
+  const store = await createSessionStore({ databaseUrl: proxy.url });
+  const id = randomUUID();
+  const writer = await store.create(id, { timeoutMs: 60_000 });
+  await writer.append(notes(2));
+
+  await before.close();
+  const appending = writer.append(notes(1));
+  const after = await startEmbeddedPostgres({ directory });
+  proxy.server = after.databaseUrl;
+  try {
+    expect(await appending).toMatchObject({ firstSeq: 2, nextSeq: 3 });
+    expect((await store.inspect(id)).isWriterAlive).toBe(true);
+    await writer.append(notes(1));
+    expect(await collect(store, id)).toHaveLength(4);
+  } finally {
+    await writer.close();
+    await store.close();
+    await proxy[Symbol.asyncDispose]();
+    await after.close();
     await rm(directory, { recursive: true, force: true });
   }
 }, 180_000);
