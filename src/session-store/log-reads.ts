@@ -1,7 +1,7 @@
 /** Reads of a store that look at the log alone. */
 import type { Db } from "../db/connect.ts";
 import { SessionId } from "../events/ids.ts";
-import { requireSeq } from "../log/bad-call.ts";
+import { requireList, requireSeq } from "../log/bad-call.ts";
 import { readEventWindow } from "../log/event-window.ts";
 import { inspectSession } from "../log/inspect.ts";
 import { readMessagesAt } from "../log/messages-at.ts";
@@ -64,7 +64,10 @@ export function logReads(db: Db): LogReads {
       return traceEvent(db, SessionId(sessionId), seq);
     },
     async revisions(sessionIds) {
-      return readRevisions(db, sessionIds.map(SessionId));
+      return readRevisions(
+        db,
+        requireList(sessionIds, "sessionIds").map(SessionId),
+      );
     },
   };
 }

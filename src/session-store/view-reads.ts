@@ -14,6 +14,7 @@ import {
   type MessagesQuery,
 } from "../query/read-views.ts";
 import { waitForSeq } from "../query/wait-for.ts";
+import { requireSessionsQuery } from "./sessions-query.ts";
 import type { SessionStore } from "./session-store.ts";
 
 type ViewReads = Pick<
@@ -27,8 +28,10 @@ const DEFAULT_LIMIT = 100;
 export function viewReads(db: Db): ViewReads {
   return {
     async sessions(options) {
-      if (options?.limit !== undefined) requireSeq(options.limit, "limit");
-      return readSessions(db, { limit: DEFAULT_LIMIT, ...options });
+      return readSessions(db, {
+        limit: DEFAULT_LIMIT,
+        ...requireSessionsQuery(options ?? {}),
+      });
     },
     async messages(sessionId, options) {
       const id = SessionId(sessionId);

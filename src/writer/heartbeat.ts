@@ -1,6 +1,10 @@
 /** Says that a writer is alive, again and again, for as long as it is open. */
 import type { Queryable } from "../db/connect.ts";
-import { SessionDeletedError, WriterFencedError } from "../errors.ts";
+import {
+  SessionDeletedError,
+  StoreClosedError,
+  WriterFencedError,
+} from "../errors.ts";
 import { keepHold, type Hold } from "./hold.ts";
 
 /** Beats in the time of a hold: one or two may get lost. */
@@ -10,7 +14,7 @@ export interface Heartbeat {
   stop(): void;
 }
 
-/** @param onLost called once the writer is fenced off, or its session is gone */
+/** @param onLost called once the writer is fenced off, or its session or its store is gone */
 export function startHeartbeat(
   db: Queryable,
   hold: Hold,
@@ -27,8 +31,9 @@ export function startHeartbeat(
       if (epoch === null) onLost(new SessionDeletedError({ sessionId }));
       else if (epoch !== hold.epoch)
         onLost(new WriterFencedError({ sessionId, epoch }));
-    } catch {
-      // A beat that fails tells nothing of the hold: the next one, or the next append, does.
+    } catch (error) {
+      // Any other beat that fails tells nothing of the hold: the next one, or the next append, does.
+      if (error instanceof StoreClosedError) onLost(error);
     } finally {
       isBeating = false;
     }

@@ -1,13 +1,14 @@
 /** Who is told of what a writer has stored. */
 import { WriterReentrantError } from "../errors.ts";
 import type { SessionEvent } from "../events/event.ts";
+import { badCall } from "../log/bad-call.ts";
 
 /** Called with each stored event, in order, after the commit. */
 export type EventListener = (event: SessionEvent) => unknown;
 
 interface Subscription {
   readonly listener: EventListener;
-  readonly onError: (error: unknown) => void;
+  readonly onError: (error: unknown) => unknown;
 }
 
 export class Listeners {
@@ -19,8 +20,16 @@ export class Listeners {
     this.#sessionId = sessionId;
   }
 
-  /** Returns the function that ends the subscription. */
-  add(listener: EventListener, onError: (error: unknown) => void): () => void {
+  /**
+   * Returns the function that ends the subscription.
+   * @throws EventInvalidError for what can't be called
+   */
+  add(
+    listener: EventListener,
+    onError: (error: unknown) => unknown,
+  ): () => void {
+    requireFunction(listener, "listener");
+    requireFunction(onError, "onError");
     const subscription = { listener, onError };
     this.#subscriptions.add(subscription);
     return () => {
@@ -43,18 +52,28 @@ export class Listeners {
   }
 }
 
+function requireFunction(value: unknown, path: string): void {
+  if (typeof value !== "function") throw badCall(path, "must be a function");
+}
+
 function tell({ listener, onError }: Subscription, event: SessionEvent): void {
-  const contained = (error: unknown): void => {
-    try {
-      onError(error);
-    } catch {
+  guard(
+    () => listener(event),
+    (error) =>
       // The handler of errors is the listener's as well: what is stored is stored.
-    }
-  };
+      guard(
+        () => onError(error),
+        () => undefined,
+      ),
+  );
+}
+
+/** Calls what may fail at once or, where it gives a promise, later. */
+function guard(call: () => unknown, failed: (error: unknown) => unknown): void {
   try {
-    const result = listener(event);
-    if (result instanceof Promise) result.catch(contained);
+    const result = call();
+    if (result instanceof Promise) result.catch(failed);
   } catch (error) {
-    contained(error);
+    failed(error);
   }
 }

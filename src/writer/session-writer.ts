@@ -87,10 +87,11 @@ export class SessionWriter implements AsyncDisposable {
   async write(
     type: string,
     data: unknown,
-    { time = Date.now(), ...marks }: EventMarks = {},
+    marks?: EventMarks,
   ): Promise<number> {
     this.#requireOpen();
-    const given = takeEvents([{ type, time, data, ...marks }], null);
+    const { time = Date.now(), ...others } = marks ?? {};
+    const given = takeEvents([{ type, time, data, ...others }], null);
     const { failures } = this.#sender;
     return this.#intake.inOrder(async () => {
       await this.#sender.room(failures);
@@ -108,12 +109,12 @@ export class SessionWriter implements AsyncDisposable {
    */
   async append(
     events: readonly NewEvent[],
-    options: { readonly appendId?: string } = {},
+    options?: { readonly appendId?: string },
   ): Promise<AppendResult> {
     this.#requireOpen();
     const given = takeEvents(events, null);
-    const appendId = AppendId(options.appendId);
-    const mayBeKnown = options.appendId !== undefined;
+    const appendId = AppendId(options?.appendId);
+    const mayBeKnown = options?.appendId !== undefined;
     const { failures } = this.#sender;
     const result = await this.#intake.inOrder(async () => {
       const known = mayBeKnown
@@ -146,10 +147,11 @@ export class SessionWriter implements AsyncDisposable {
   /**
    * Has `listener` called with each event once it is stored, in order. What it throws goes to `onError` and nowhere else.
    * It must not call this writer before it has returned. Returns the function that ends it.
+   * @throws EventInvalidError for what can't be called
    */
   subscribe(
     listener: EventListener,
-    onError: (error: unknown) => void = () => undefined,
+    onError: (error: unknown) => unknown = () => undefined,
   ): () => void {
     return this.#listeners.add(listener, onError);
   }

@@ -9,9 +9,10 @@ import { startEmbeddedPostgres } from "../../src/embedded/embedded-postgres.ts";
 import { createSessionStore } from "../../src/session-store.ts";
 import { collect, notes } from "../support/events.ts";
 import { startFlakyProxy } from "../support/flaky-proxy.ts";
+import { isLong } from "../support/property-runs.ts";
 
-const CRASHES_AT: readonly number[] = [100, 200, 300];
-const EVENTS = 400;
+const CRASHES_AT: readonly number[] = isLong ? [100, 200, 300] : [30];
+const EVENTS = isLong ? 400 : 60;
 
 /** Has the server crash and recover: it ends all connections when one of its processes is killed. */
 async function crash(db: Db): Promise<void> {
