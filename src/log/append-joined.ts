@@ -2,7 +2,7 @@
 import { joinTransaction, type CallerTransaction } from "../db/joined.ts";
 import type { Queryable } from "../db/connect.ts";
 import { isTransient } from "../db/pg-errors.ts";
-import { SessionBusyError } from "../errors.ts";
+import { SessionBusyError, WrongExpectedSeqError } from "../errors.ts";
 import { appendAt, type AppendContext } from "./append.ts";
 import { readStanding } from "./append-call.ts";
 import type { AppendRequest, AppendResult } from "./append-request.ts";
@@ -20,12 +20,29 @@ export async function appendJoined(
   const { sessionId } = request;
   try {
     const db = await joinTransaction(tx);
-    const seq = await placeOf(db, request);
-    return await appendAt(context, db, request, seq, "transaction");
+    return await appendIn(context, db, request);
   } catch (error) {
     if (isTransient(error))
       throw new SessionBusyError({ sessionId, cause: error });
     throw error;
+  }
+}
+
+/** One to any seq finds a session that somebody else has just created at its second try, and locks it. */
+async function appendIn(
+  context: AppendContext,
+  db: Queryable,
+  request: AppendRequest,
+): Promise<AppendResult> {
+  const append = async (): Promise<AppendResult> =>
+    appendAt(context, db, request, await placeOf(db, request), "transaction");
+  try {
+    return await append();
+  } catch (error) {
+    const isOvertaken =
+      request.expectedSeq === "any" && error instanceof WrongExpectedSeqError;
+    if (!isOvertaken) throw error;
+    return append();
   }
 }
 

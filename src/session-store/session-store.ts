@@ -98,7 +98,8 @@ export interface SessionStore extends AsyncDisposable {
   open(sessionId: string, options?: OpenOptions): Promise<SessionWriter>;
   /**
    * A writer for a new session, which is created with its first events: nothing is stored before.
-   * @throws WrongExpectedSeqError when there is one; EventInvalidError, DatabaseUnavailableError
+   * @throws WrongExpectedSeqError when there is one; SessionDeletedError when there was one; EventInvalidError,
+   * DatabaseUnavailableError
    * @example await using writer = await store.create(id, { header: { cwd: "/srv/app" } })
    */
   create(sessionId: string, options?: CreateOptions): Promise<SessionWriter>;

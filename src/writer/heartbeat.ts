@@ -11,7 +11,8 @@ import { keepHold, type Hold } from "./hold.ts";
 const BEATS = 3;
 
 export interface Heartbeat {
-  stop(): void;
+  /** Resolves when no beat is under way any more: one that came after a release would hold the session again. */
+  stop(): Promise<void>;
 }
 
 /** @param onLost called once the writer is fenced off, or its session or its store is gone */
@@ -22,10 +23,8 @@ export function startHeartbeat(
   onLost: (error: Error) => void,
 ): Heartbeat {
   const { sessionId } = hold;
-  let isBeating = false;
+  let beating: Promise<void> | null = null;
   const beat = async (): Promise<void> => {
-    if (isBeating) return;
-    isBeating = true;
     try {
       const epoch = await keepHold(db, hold, holdMs);
       if (epoch === null) onLost(new SessionDeletedError({ sessionId }));
@@ -35,11 +34,19 @@ export function startHeartbeat(
       // Any other beat that fails tells nothing of the hold: the next one, or the next append, does.
       if (error instanceof StoreClosedError) onLost(error);
     } finally {
-      isBeating = false;
+      beating = null;
     }
   };
-  const timer = setInterval(() => void beat(), Math.max(1, holdMs / BEATS));
+  const timer = setInterval(
+    () => void (beating ??= beat()),
+    Math.max(1, holdMs / BEATS),
+  );
   // An idle writer keeps no process alive.
   timer.unref();
-  return { stop: () => clearInterval(timer) };
+  return {
+    async stop() {
+      clearInterval(timer);
+      await beating;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 /** Opens stored sessions for writing, creates new ones, and fences writers off. */
-import { WrongExpectedSeqError } from "../errors.ts";
+import { SessionDeletedError, WrongExpectedSeqError } from "../errors.ts";
 import type { NewSessionHeader } from "../events/header.ts";
 import { AppendId, type SessionId } from "../events/ids.ts";
 import { initRules } from "../events/rules/rules.ts";
@@ -61,7 +61,7 @@ export async function openSession(
   }
 }
 
-/** @throws WrongExpectedSeqError when the session exists; EventInvalidError for a header that can't be stored */
+/** @throws WrongExpectedSeqError when the session exists; SessionDeletedError; EventInvalidError for a header that can't be stored */
 export async function createSession(
   context: WriterContext,
   sessionId: SessionId,
@@ -78,6 +78,7 @@ export async function createSession(
     now: Date.now(),
   });
   const standing = await readStanding(bounded.db, sessionId, AppendId());
+  if (standing?.deleted === true) throw new SessionDeletedError({ sessionId });
   if (standing !== null)
     throw new WrongExpectedSeqError({
       sessionId,

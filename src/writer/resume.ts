@@ -61,7 +61,7 @@ async function tryToResume(
   const before = await readStateAt(db, sessionId, head);
   if (before === null) return null;
   const { lastType, closers } = await readLogEnd(db, sessionId, head);
-  if (lastType === END_SEED.type) return before;
+  if (closers.length === 0 && lastType === END_SEED.type) return before;
   const given = takeEvents([...closers, END_SEED], head);
   const events = [...placeEvents(given, head)];
   // A log that was imported with what it breaks is closed as any other.

@@ -207,7 +207,7 @@ export class SessionWriter implements AsyncDisposable {
     const { db } = this.#context;
     const { holdMs } = this.#settings;
     this.#heartbeat = startHeartbeat(db, this.#hold, holdMs, (error) => {
-      this.#heartbeat?.stop();
+      void this.#heartbeat?.stop();
       this.#sender.stop(error);
     });
   }
@@ -219,8 +219,9 @@ export class SessionWriter implements AsyncDisposable {
       if (this.storedSeq < this.nextSeq && !this.#sender.isEndTold)
         await this.#storeTaken();
     } finally {
-      this.#heartbeat?.stop();
+      const stopped = this.#heartbeat?.stop();
       this.#sender.stop(new WriterClosedError({ sessionId: this.sessionId }));
+      await stopped;
       await this.#release();
     }
   }

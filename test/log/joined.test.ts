@@ -130,6 +130,37 @@ describe.each(Object.keys(CALLERS))("in a transaction of %s", (driver) => {
     await store.append(id, notes(1), { expectedSeq: 3 });
   });
 
+  it("an append to any seq goes behind that of another which creates the session", async () => {
+    const { store, db } = database();
+    const id = randomUUID();
+    const append = (text: string) =>
+      transaction(({ tx }) =>
+        store.append(id, [note(text)], { expectedSeq: "any", tx }),
+      );
+
+    const second = await transaction(async ({ tx }) => {
+      await store.append(id, [note("first")], { expectedSeq: "any", tx });
+      const going = append("second");
+      await expect
+        .poll(() =>
+          db.rows({
+            text: `
+              select
+              from pg_stat_activity
+              where datname = current_database() and wait_event_type = 'Lock' and query like '%append_v1%'`,
+          }),
+        )
+        .toHaveLength(1);
+      return { going };
+    });
+
+    expect(await second.going).toMatchObject({ firstSeq: 1, nextSeq: 2 });
+    expect(await storedTexts(id)).toEqual([
+      { text: "first" },
+      { text: "second" },
+    ]);
+  });
+
   it("a conflict, a refused event and a repetition are answered, and the transaction goes on", async () => {
     const { store } = database();
     const [id, appendId] = [randomUUID(), randomUUID()];

@@ -1,6 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { SessionBusyError } from "../../src/errors.ts";
+import { SessionId } from "../../src/events/ids.ts";
+import { startHeartbeat } from "../../src/writer/heartbeat.ts";
+import { openHold, releaseHold } from "../../src/writer/hold.ts";
 import type { SessionWriter } from "../../src/writer/session-writer.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { collect, note, notes, openStep } from "../support/events.ts";
@@ -212,6 +216,44 @@ describe("two writers of one session", () => {
   });
 });
 
+describe("a writer that closes while its heart beats", () => {
+  it("waits for the beat, so that the session is not held again", async () => {
+    const { db } = database();
+    const id = SessionId(await storedSession());
+    const hold = await openHold(db, id, false, LONG_MS);
+    let isStopped = false;
+
+    const stopping = await db.transaction(async (tx) => {
+      await tx.rows(
+        {
+          text: "select from turnlog.sessions where session_id = $1 for update",
+        },
+        [id],
+      );
+      const heartbeat = startHeartbeat(db, hold, 30, () => undefined);
+      await expect
+        .poll(() =>
+          db.rows({
+            text: `
+              select
+              from pg_stat_activity
+              where wait_event_type = 'Lock' and query like '%hold_writer_v1%'
+                and datname = current_database()`,
+          }),
+        )
+        .toHaveLength(1);
+      const stop = heartbeat.stop().then(() => (isStopped = true));
+      await setImmediate();
+      expect(isStopped).toBe(false);
+      return { stop };
+    });
+    await stopping.stop;
+    await releaseHold(db, hold);
+
+    expect((await database().store.inspect(id)).isWriterAlive).toBe(false);
+  });
+});
+
 describe("opening", () => {
   it.each(["open", "takeOver"] as const)(
     "(%s) what is not there says so",
@@ -222,7 +264,7 @@ describe("opening", () => {
     },
   );
 
-  it.each(["open", "takeOver"] as const)(
+  it.each(["open", "takeOver", "create"] as const)(
     "(%s) what was deleted says so",
     async (call) => {
       const { store, db } = database();

@@ -119,6 +119,24 @@ describe("opening a session", () => {
     });
   });
 
+  it("closes a turn that was open where the mark already stands", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    const seed = [...openStep(), { type: "session/end-seed", data: {} }];
+    await store.append(id, seed, { expectedSeq: 0 });
+    const { closers } = await store.inspect(id);
+
+    for (const _opening of ["first", "second"])
+      await (await store.open(id)).close();
+
+    expect((await collect(store, id)).map(({ type }) => type)).toEqual([
+      ...seed.map(({ type }) => type),
+      ...closers.map(({ type }) => type),
+      "session/end-seed",
+    ]);
+    expect(closers.map(({ type }) => type)).toEqual(["step/end", "turn/end"]);
+  });
+
   it("closes a log that was imported with what it breaks", async () => {
     const { store } = database();
     const id = randomUUID();
