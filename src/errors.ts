@@ -161,7 +161,7 @@ export class SessionBusyError extends TurnlogError {
   constructor(facts: { sessionId: string; aliveMs?: number; cause?: unknown }) {
     super(
       facts.aliveMs === undefined
-        ? `Session ${facts.sessionId} is locked by another transaction. Nothing was stored; retry with the same append id.`
+        ? `Session ${facts.sessionId} is locked by another transaction. Nothing was stored; try again, an append with the same append id.`
         : `Session ${facts.sessionId} has a writer that is alive, for ${facts.aliveMs} ms or longer. ` +
             `Wait until it closes, or open the session with takeOver: true to fence it off.`,
       {
