@@ -15,7 +15,7 @@ import {
   type AppendResult,
 } from "./log/append-request.ts";
 import { requireSeq, requireText, requireTimeout } from "./log/bad-call.ts";
-import { takeEvents, takeRecords, type AppendItem } from "./log/check-batch.ts";
+import { takeEvents, takeRecords, type AppendItem } from "./log/take-events.ts";
 import { Coalescer } from "./log/coalescer.ts";
 import { checkSession, type CheckReport } from "./log/check-session.ts";
 import { recordFindings } from "./log/import-findings.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../src/errors.ts";
 import type { NewEvent } from "../../src/events/event.ts";
 import { AppendId, SessionId } from "../../src/events/ids.ts";
-import { takeEvents } from "../../src/log/check-batch.ts";
+import { takeEvents } from "../../src/log/take-events.ts";
 import { Coalescer } from "../../src/log/coalescer.ts";
 import { EventTypes } from "../../src/log/event-types.ts";
 import { StateCache } from "../../src/log/state-cache.ts";
