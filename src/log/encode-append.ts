@@ -1,5 +1,5 @@
 /** Turns a checked batch into the arguments of `turnlog.append_v1`: rows as columns of joined lines, runs packed. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { EventTooLargeError } from "../errors.ts";
 import {
   dataOfMember,
@@ -239,6 +239,5 @@ function integerOrEmpty(value: JsonValue | undefined): number | string {
  * other, and no line holds a line feed, so the text is read in one way only.
  */
 function digestOf(columns: readonly string[]): Buffer {
-  const hash = createHash("sha256").update(columns.join("\n"));
-  return hash.digest().subarray(0, 16);
+  return hash("sha256", columns.join("\n"), "buffer").subarray(0, 16);
 }
