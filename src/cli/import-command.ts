@@ -9,7 +9,13 @@ import { LogFileError } from "../io/log-file-error.ts";
 import { findLogs, requirePlace } from "../io/session-folders.ts";
 import { openContext, type CommonOptions, type Context } from "./context.ts";
 import { importFiles, type ImportTask } from "./import-files.ts";
-import { formatCount, printJson, printTable, Progress } from "./output.ts";
+import {
+  countOf,
+  formatCount,
+  printJson,
+  printTable,
+  Progress,
+} from "./output.ts";
 import { startPipeline, untilCaughtUp } from "../runtime/pipeline.ts";
 
 export interface ImportCommandOptions extends CommonOptions {
@@ -45,9 +51,9 @@ export async function importCommand(
   else {
     const hasFindings = reports.some(({ findingCount }) => findingCount > 0);
     printTable(reports.map((report) => reportRow(report, hasFindings)));
-    const what = dryRun ? "events would be appended" : "events appended";
+    const what = dryRun ? "would be appended" : "appended";
     console.log(
-      `${formatCount(appended)} ${what} from ${formatCount(tasks.length)} files.`,
+      `${countOf(appended, "event")} ${what} from ${countOf(tasks.length, "file")}.`,
     );
   }
   if (appended > 0 && !dryRun) await fillReadTables(context);

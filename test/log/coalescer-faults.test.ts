@@ -86,7 +86,7 @@ describe("a flush whose connection is cut", () => {
     const ids = await createSessions(store, 5);
     proxy.answers = "cut";
     const appending = Promise.all(appendThree(store, ids));
-    await untilHead(ids[0] ?? "", 4);
+    for (const id of ids) await untilHead(id, 4);
     proxy.answers = "pass";
 
     const results = await appending;
