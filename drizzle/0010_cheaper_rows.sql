@@ -323,3 +323,9 @@ begin
     where not _is_moved[c.n];
   end if;
 end $$;
+--> statement-breakpoint
+-- Checkpoints change no column of an index while all goes well, so that room in their pages keeps the index as it is. Work is
+-- updated in the columns of both its indexes, and room in its pages is of no use.
+alter table turnlog.checkpoints set (fillfactor = 50);
+--> statement-breakpoint
+alter table turnlog.work reset (fillfactor);
