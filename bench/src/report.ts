@@ -1,4 +1,5 @@
 /** docs/benchmarks.md from results. */
+import { boundOf } from "./bounds.ts";
 import type { ScenarioResult } from "./result.ts";
 import { formatResult } from "./table.ts";
 
@@ -31,5 +32,11 @@ function section(result: ScenarioResult): string {
   const told = Object.entries(result.conditions).map(
     ([name, value]) => `${name}: ${value}`,
   );
-  return `${formatResult(result)}\nMeasured under ${told.join("; ")}.\n`;
+  const bound = boundOf(result.scenario);
+  const parts = [
+    formatResult(result),
+    ...(bound === null ? [] : [`What bounds it: ${bound}\n`]),
+    `Measured under ${told.join("; ")}.\n`,
+  ];
+  return parts.join("\n");
 }
