@@ -3,9 +3,13 @@ import type { Scenario } from "./scenario.ts";
 import { appendScenarios } from "./scenarios/appends.ts";
 import { contended } from "./scenarios/contended.ts";
 import { importScenario } from "./scenarios/import.ts";
+import { layouts } from "./scenarios/layouts.ts";
+import { poolSizes } from "./scenarios/pool-sizes.ts";
 import { read } from "./scenarios/read.ts";
 import { scale } from "./scenarios/scale.ts";
 import { stream } from "./scenarios/stream.ts";
+import { transport } from "./scenarios/transport.ts";
+import { upkeep } from "./scenarios/upkeep.ts";
 import { visibleScenarios } from "./scenarios/visible.ts";
 
 export const scenarios: readonly Scenario[] = [
@@ -16,4 +20,8 @@ export const scenarios: readonly Scenario[] = [
   read,
   ...visibleScenarios,
   scale,
+  ...layouts,
+  poolSizes,
+  transport,
+  upkeep,
 ];
