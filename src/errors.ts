@@ -334,9 +334,10 @@ export class FileExistsError extends TurnlogError {
 export class FileUnwritableError extends TurnlogError {
   readonly code = "FILE_UNWRITABLE";
   readonly path: string;
-  constructor(facts: { path: string; reason: string; cause: unknown }) {
+  constructor(facts: { path: string; reason: string; cause?: unknown }) {
+    const remedy = facts.reason === "ENOSPC" ? "Make room, or name" : "Name";
     super(
-      `${facts.path} can't be written (${facts.reason}). Make room or name another place.`,
+      `${facts.path} can't be written (${facts.reason}). ${remedy} another place.`,
       { cause: facts.cause },
     );
     this.path = facts.path;

@@ -83,10 +83,10 @@ async function expectFoldedDespite(
   await ending;
   stop.abort();
   const kills = await killing;
-  const [more] = logs;
+  const [last] = logs;
+  if (last === undefined) throw new Error("there are no logs to append");
   while (!(await isOver())) {
-    if (more !== undefined)
-      appended.push(await appendLog(store, more.log, more.batch));
+    appended.push(await appendLog(store, last.log, last.batch));
     await sleep(100);
   }
   await untilCaughtUp(db);
