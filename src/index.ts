@@ -34,6 +34,8 @@ export {
   sessionsView,
   titlesView,
   tokenStatsView,
+  toolCallsView,
+  turnsView,
   usageView,
 } from "./query/views.ts";
 export type { ErrorCode } from "./errors.ts";

@@ -122,6 +122,51 @@ export const titlesView = read
   })
   .existing();
 
+/** One row for each turn. */
+export const turnsView = read
+  .view("turns", {
+    sessionId: text("session_id").notNull(),
+    turn: count("turn"),
+    startSeq: count("start_seq").notNull(),
+    endSeq: count("end_seq"),
+    reason: text("reason"),
+    inherited: boolean("inherited").notNull(),
+    stepCount: count("step_count").notNull(),
+    startedMs: count("started_ms").notNull(),
+    startedAt: instant("started_at"),
+    durationMs: count("duration_ms"),
+    modelMs: count("model_ms").notNull(),
+    toolMs: count("tool_ms").notNull(),
+    firstTokenMs: count("first_token_ms").notNull(),
+    firstTokenSteps: count("first_token_steps").notNull(),
+    decodeMs: count("decode_ms").notNull(),
+    decodeTokens: count("decode_tokens").notNull(),
+  })
+  .existing();
+
+/** One row for each tool call that the model asked for. */
+export const toolCallsView = read
+  .view("tool_calls", {
+    sessionId: text("session_id").notNull(),
+    seq: count("seq").notNull(),
+    ordinal: count("ordinal").notNull(),
+    turn: count("turn"),
+    step: count("step"),
+    callId: text("call_id").notNull(),
+    name: text("name").notNull(),
+    arguments: text("arguments").notNull(),
+    inherited: boolean("inherited").notNull(),
+    callSeq: count("call_seq"),
+    resultSeq: count("result_seq"),
+    startedMs: count("started_ms"),
+    startedAt: instant("started_at"),
+    durationMs: count("duration_ms"),
+    outcome: text("outcome").notNull(),
+    errorCode: text("error_code"),
+    resultText: text("result_text"),
+  })
+  .existing();
+
 export type SessionListRow = typeof sessionsView.$inferSelect;
 export type MessageRow = typeof messagesView.$inferSelect;
 export type UsageRow = typeof usageView.$inferSelect;

@@ -9,7 +9,7 @@ import {
   awaitsFirstToken,
   initSessionStats,
   type SessionStatsState,
-} from "./reference-session-stats.ts";
+} from "../session-stats.ts";
 import {
   applyTokenUsage,
   initTokenUsage,
