@@ -30,12 +30,18 @@ export {
   WrongExpectedSeqError,
 } from "./errors.ts";
 export {
+  eventsView,
   messagesView,
+  parkedView,
+  projectionStatusView,
   sessionsView,
+  sessionTotalsView,
   titlesView,
   tokenStatsView,
   toolCallsView,
   turnsView,
+  usageByDayView,
+  usageByModelView,
   usageView,
 } from "./query/views.ts";
 export type { ErrorCode } from "./errors.ts";

@@ -22,13 +22,19 @@ export function buildViews(
   build: number,
 ): readonly SQL[] {
   const table = (name: string): string => `${buildSchema(build)}.${name}`;
-  return projection.views.flatMap((view) => {
-    const name = sql`turnlog_read.${sql.identifier(view.name)}`;
-    return [
-      sql`create or replace view ${name} as ${sql.raw(view.select(table))}`,
-      ...comments(name, view),
-    ];
-  });
+  return projection.views.flatMap((view) => viewStatements(view, table));
+}
+
+/** Statements that make a read view, or point it at other tables, and say what it means. */
+export function viewStatements(
+  view: ReadView,
+  table: (name: string) => string,
+): readonly SQL[] {
+  const name = sql`turnlog_read.${sql.identifier(view.name)}`;
+  return [
+    sql`create or replace view ${name} as ${sql.raw(view.select(table))}`,
+    ...comments(name, view),
+  ];
 }
 
 function comments(name: SQL, view: ReadView): readonly SQL[] {

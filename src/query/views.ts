@@ -2,7 +2,10 @@
 import {
   bigint,
   boolean,
+  date,
   doublePrecision,
+  integer,
+  jsonb,
   pgSchema,
   text,
   timestamp,
@@ -11,6 +14,21 @@ import {
 const read = pgSchema("turnlog_read");
 const count = (name: string) => bigint(name, { mode: "number" });
 const instant = (name: string) => timestamp(name, { withTimezone: true });
+
+/** Columns of the sums over own usage. */
+const ownSums = () => ({
+  requestCount: count("request_count").notNull(),
+  failedCount: count("failed_count").notNull(),
+  compactionCount: count("compaction_count").notNull(),
+  flaggedCount: count("flagged_count").notNull(),
+  inputTokens: count("input_tokens").notNull(),
+  outputTokens: count("output_tokens").notNull(),
+  cacheReadTokens: count("cache_read_tokens").notNull(),
+  cacheWriteTokens: count("cache_write_tokens").notNull(),
+  reasoningTokens: count("reasoning_tokens").notNull(),
+  totalTokens: count("total_tokens").notNull(),
+  cacheHitRatio: doublePrecision("cache_hit_ratio"),
+});
 
 /** One row a session. */
 export const sessionsView = read
@@ -95,15 +113,7 @@ export const tokenStatsView = read
     sessionId: text("session_id").notNull(),
     provider: text("provider"),
     model: text("model"),
-    requestCount: count("request_count").notNull(),
-    failedCount: count("failed_count").notNull(),
-    inputTokens: count("input_tokens").notNull(),
-    outputTokens: count("output_tokens").notNull(),
-    cacheReadTokens: count("cache_read_tokens").notNull(),
-    cacheWriteTokens: count("cache_write_tokens").notNull(),
-    reasoningTokens: count("reasoning_tokens").notNull(),
-    totalTokens: count("total_tokens").notNull(),
-    cacheHitRatio: doublePrecision("cache_hit_ratio"),
+    ...ownSums(),
     inheritedRequestCount: count("inherited_request_count").notNull(),
     inheritedInputTokens: count("inherited_input_tokens").notNull(),
     inheritedOutputTokens: count("inherited_output_tokens").notNull(),
@@ -168,6 +178,85 @@ export const toolCallsView = read
     outcome: text("outcome").notNull(),
     errorCode: text("error_code"),
     resultText: text("result_text"),
+  })
+  .existing();
+
+/** Token totals of each session, and with the sessions below it. */
+export const sessionTotalsView = read
+  .view("session_totals", {
+    sessionId: text("session_id").notNull(),
+    parentSessionId: text("parent_session_id"),
+    ownTokens: count("own_tokens").notNull(),
+    inheritedTokens: count("inherited_tokens").notNull(),
+    lastRequestTokens: count("last_request_tokens"),
+    subtreeSessionCount: count("subtree_session_count").notNull(),
+    subtreeTokens: count("subtree_tokens").notNull(),
+  })
+  .existing();
+
+/** Sums of own usage by day in UTC. */
+export const usageByDayView = read
+  .view("usage_by_day", {
+    day: date("day", { mode: "string" }),
+    sessionCount: count("session_count").notNull(),
+    ...ownSums(),
+  })
+  .existing();
+
+/** Sums of own usage by provider and model. */
+export const usageByModelView = read
+  .view("usage_by_model", {
+    provider: text("provider"),
+    model: text("model"),
+    sessionCount: count("session_count").notNull(),
+    ...ownSums(),
+  })
+  .existing();
+
+/** The log, one row an event. */
+export const eventsView = read
+  .view("events", {
+    sessionId: text("session_id").notNull(),
+    seq: count("seq").notNull(),
+    type: text("type").notNull(),
+    timeMs: count("time_ms").notNull(),
+    timeAt: instant("time_at"),
+    turn: count("turn"),
+    step: count("step"),
+    surfaceOp: text("surface_op"),
+    sourceEventSeqs: text("source_event_seqs"),
+    ignorable: boolean("ignorable").notNull(),
+    data: jsonb("data").notNull(),
+  })
+  .existing();
+
+/** How far each build is. */
+export const projectionStatusView = read
+  .view("projection_status", {
+    projection: text("projection").notNull(),
+    version: integer("version").notNull(),
+    build: integer("build").notNull(),
+    status: text("status").notNull(),
+    sessionsBehind: count("sessions_behind").notNull(),
+    eventsBehind: count("events_behind").notNull(),
+    oldestUnappliedMs: count("oldest_unapplied_ms"),
+    failingSessions: count("failing_sessions").notNull(),
+    parkedSessions: count("parked_sessions").notNull(),
+  })
+  .existing();
+
+/** Sessions that a build could not fold. */
+export const parkedView = read
+  .view("parked", {
+    projection: text("projection").notNull(),
+    version: integer("version").notNull(),
+    build: integer("build").notNull(),
+    sessionId: text("session_id").notNull(),
+    seq: count("seq"),
+    errorCode: text("error_code"),
+    attempts: integer("attempts").notNull(),
+    nextAt: instant("next_at"),
+    parkedAt: instant("parked_at"),
   })
   .existing();
 

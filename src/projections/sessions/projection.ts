@@ -2,6 +2,7 @@
 import { defineProjection } from "../../projector/projection.ts";
 import { asTimestamp } from "../columns.ts";
 import { applySessions, initSessions, sessionsWantDeltas } from "./fold.ts";
+import { sessionTotals } from "./session-totals.ts";
 import { sessionsTable } from "./tables.ts";
 
 export const sessions = defineProjection({
@@ -67,5 +68,6 @@ export const sessions = defineProjection({
         join turnlog.sessions s on s.session_id = r.session_id
         where s.deleted_at is null`,
     },
+    sessionTotals,
   ],
 });
