@@ -23,6 +23,16 @@ const schema = z.object({
     .optional(),
   /** Where the embedded Postgres keeps its data. */
   TURNLOG_DATA_DIR: z.string().min(1).default(".turnlog"),
+  /** `redis://…` or `rediss://…`; without it projectors claim sessions from Postgres. */
+  TURNLOG_REDIS_URL: z
+    .string()
+    .refine(isRedisUrl, "must be redis://user:password@host:port/database")
+    .optional(),
+  /** What every key in Redis begins with. */
+  TURNLOG_REDIS_PREFIX: z
+    .string()
+    .regex(/^[\w.{}-]{1,64}$/, "must be 1 to 64 of A-Z a-z 0-9 _ . - { }")
+    .default("turnlog"),
   /** Connections of one process, at most. */
   TURNLOG_POOL_SIZE: count(2, 1_000).default(10),
   /** Sessions one projector process folds at the same time. */
@@ -43,6 +53,8 @@ const schema = z.object({
 export interface Config {
   readonly databaseUrl: string | null;
   readonly dataDirectory: string;
+  readonly redisUrl: string | null;
+  readonly redisPrefix: string;
   readonly poolSize: number;
   readonly projectorConcurrency: number;
   readonly preparedStatements: boolean;
@@ -74,6 +86,8 @@ export function readConfig(
   return Object.freeze({
     databaseUrl: value.TURNLOG_DATABASE_URL ?? null,
     dataDirectory: value.TURNLOG_DATA_DIR,
+    redisUrl: value.TURNLOG_REDIS_URL ?? null,
+    redisPrefix: value.TURNLOG_REDIS_PREFIX,
     poolSize: value.TURNLOG_POOL_SIZE,
     projectorConcurrency: value.TURNLOG_PROJECTOR_CONCURRENCY,
     preparedStatements: value.TURNLOG_PREPARED_STATEMENTS === "on",
@@ -104,9 +118,15 @@ function withoutEmpty(
 
 /** True for a `postgres://` URL with a host. */
 export function isPostgresUrl(value: unknown): boolean {
+  return isUrlOf(["postgres:", "postgresql:"], value);
+}
+
+function isRedisUrl(value: unknown): boolean {
+  return isUrlOf(["redis:", "rediss:"], value);
+}
+
+function isUrlOf(protocols: readonly string[], value: unknown): boolean {
   if (typeof value !== "string" || !URL.canParse(value)) return false;
   const { protocol, hostname } = new URL(value);
-  return (
-    (protocol === "postgres:" || protocol === "postgresql:") && hostname !== ""
-  );
+  return protocols.includes(protocol) && hostname !== "";
 }

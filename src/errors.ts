@@ -21,6 +21,7 @@ export type ErrorCode =
   | "LOG_CORRUPT"
   | "PROJECTION_PARKED"
   | "PROJECTION_UNKNOWN"
+  | "QUEUE_UNAVAILABLE"
   | "REQUEST_NOT_FOUND"
   | "RULES_OUTDATED"
   | "SCHEMA_OUTDATED"
@@ -418,6 +419,19 @@ export class DatabaseUnavailableError extends TurnlogError {
   override readonly retryable = true;
   constructor(reason: string, options?: { cause: unknown }) {
     super(`The database is not available: ${reason}`, options);
+  }
+}
+
+/** The queue can't be rung. What there is to do stands in Postgres, so nothing is lost by it. */
+export class QueueUnavailableError extends TurnlogError {
+  readonly code = "QUEUE_UNAVAILABLE";
+  override readonly retryable = true;
+  constructor(reason: string, options?: { cause: unknown }) {
+    super(
+      `The queue is not available: ${reason}. Nothing is lost; projectors find the work in Postgres. ` +
+        `Check TURNLOG_REDIS_URL and that Redis runs; see: turnlog status`,
+      options,
+    );
   }
 }
 

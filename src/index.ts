@@ -16,6 +16,7 @@ export {
   LogCorruptError,
   ProjectionParkedError,
   ProjectionUnknownError,
+  QueueUnavailableError,
   RequestNotFoundError,
   RulesOutdatedError,
   SchemaOutdatedError,

@@ -6,6 +6,7 @@ import { checkSchema } from "./db/migrate.ts";
 import type { NewEvent, SessionEvent } from "./events/event.ts";
 import type { NewSessionHeader, SessionHeader } from "./events/header.ts";
 import { AppendId, SessionId } from "./events/ids.ts";
+import type { LogRecord } from "./events/log-record.ts";
 import type { Finding } from "./events/rules/log-audit.ts";
 import { appendEvents, type AppendContext } from "./log/append.ts";
 import {
@@ -14,7 +15,8 @@ import {
   type AppendResult,
 } from "./log/append-request.ts";
 import { requireSeq, requireText, requireTimeout } from "./log/bad-call.ts";
-import { takeEvents } from "./log/check-batch.ts";
+import { takeEvents, takeRecords, type AppendItem } from "./log/check-batch.ts";
+import { Coalescer } from "./log/coalescer.ts";
 import { checkSession, type CheckReport } from "./log/check-session.ts";
 import { recordFindings } from "./log/import-findings.ts";
 import { EventTypes, type RegisteredType } from "./log/event-types.ts";
@@ -63,6 +65,11 @@ export interface SessionStoreOptions extends Partial<SizeLimits> {
   readonly maxEventCharacters?: number;
   /** Characters of JSON text that one append may have. @defaultValue 268435456 */
   readonly maxAppendCharacters?: number;
+  /**
+   * Lets small appends that are on their way at the same time share a call and a commit. Set to false to have each append
+   * sent by itself and at once. @defaultValue true
+   */
+  readonly coalesce?: boolean;
 }
 
 export interface AppendOptions {
@@ -123,6 +130,16 @@ export interface SessionStore extends AsyncDisposable {
     sessionId: string,
     events: readonly NewEvent[],
     options: AppendOptions,
+  ): Promise<AppendResult>;
+  /**
+   * As `append`, for what was read from a log file: events fresh from the parser, which are not copied, and packed rows, which
+   * are stored as they are. Their numbers must be known to be kept.
+   * @throws as `append`
+   */
+  appendRecords(
+    sessionId: string,
+    records: readonly LogRecord[],
+    options: AppendOptions & { readonly expectedSeq: number },
   ): Promise<AppendResult>;
   /**
    * Yields events in order, as of the moment the reading starts; memory stays bounded however long the log.
@@ -237,12 +254,7 @@ export async function createSessionStore(
     await db.close();
     throw error;
   }
-  return storeOver(db, {
-    maxEventCharacters:
-      options.maxEventCharacters ?? DEFAULT_LIMITS.maxEventCharacters,
-    maxAppendCharacters:
-      options.maxAppendCharacters ?? DEFAULT_LIMITS.maxAppendCharacters,
-  });
+  return storeOver(db, options);
 }
 
 /** Generous, and yet well below what one value of Postgres and one string of JavaScript can hold. */
@@ -254,24 +266,42 @@ const DEFAULT_LIMITS: SizeLimits = {
 /** A store over an open connection; closing the store closes it. */
 export function storeOver(
   db: Db,
-  limits: SizeLimits = DEFAULT_LIMITS,
+  settings: Pick<SessionStoreOptions, keyof SizeLimits | "coalesce"> = {},
 ): SessionStore {
+  const {
+    maxEventCharacters = DEFAULT_LIMITS.maxEventCharacters,
+    maxAppendCharacters = DEFAULT_LIMITS.maxAppendCharacters,
+    coalesce = true,
+  } = settings;
+  const limits = { maxEventCharacters, maxAppendCharacters };
   const doorbell = new Doorbell(db);
   const context: AppendContext = {
     db,
     types: new EventTypes(db),
     states: new StateCache(),
   };
-  const close = (): Promise<void> => {
+  const coalescer = coalesce ? new Coalescer(context) : null;
+  const send = (request: AppendRequest): Promise<AppendResult> =>
+    coalescer?.append(request) ?? appendEvents(context, request);
+  const close = async (): Promise<void> => {
+    await coalescer?.close();
     doorbell.close();
-    return db.close();
+    await db.close();
   };
   return {
     async append(sessionId, events, options) {
       return append(
-        { ...context, doorbell, limits },
+        { db, send, doorbell, limits },
         SessionId(sessionId),
-        events,
+        (firstSeq) => takeEvents(events, firstSeq),
+        options,
+      );
+    },
+    async appendRecords(sessionId, records, options) {
+      return append(
+        { db, send, doorbell, limits },
+        SessionId(sessionId),
+        () => takeRecords(records, options.expectedSeq),
         options,
       );
     },
@@ -367,12 +397,14 @@ export function storeOver(
 
 /** Everything of the caller's is checked and taken over before the first wait. */
 async function append(
-  context: AppendContext & {
+  context: {
+    readonly db: Db;
+    readonly send: (request: AppendRequest) => Promise<AppendResult>;
     readonly doorbell: Doorbell;
     readonly limits: SizeLimits;
   },
   sessionId: SessionId,
-  events: readonly NewEvent[],
+  take: (firstSeq: number | null) => readonly AppendItem[],
   options: AppendOptions,
 ): Promise<AppendResult> {
   const {
@@ -389,7 +421,7 @@ async function append(
   const request: AppendRequest = {
     sessionId,
     appendId: AppendId(appendId),
-    events: takeEvents(events, expectedSeq === "any" ? null : expectedSeq),
+    items: take(expectedSeq === "any" ? null : expectedSeq),
     expectedSeq,
     header: takeHeader(header),
     tenant: tenant === undefined ? null : requireText(tenant, "tenant"),
@@ -399,9 +431,9 @@ async function append(
     timeoutMs: requireTimeout(timeoutMs, "timeoutMs"),
     limits: context.limits,
   };
-  if (request.events.length === 0)
+  if (request.items.length === 0)
     return appendNothing(context.db, sessionId, expectedSeq);
-  const result = await appendEvents(context, request);
+  const result = await context.send(request);
   context.doorbell.ring();
   return result;
 }

@@ -6,7 +6,7 @@ import type { Finding } from "../events/rules/log-audit.ts";
 import { checkFile, type FileCheckReport } from "../io/check-file.ts";
 import type { CheckReport } from "../log/check-session.ts";
 import { openContext, type CommonOptions } from "./context.ts";
-import { formatCount, printJson } from "./output.ts";
+import { countOf, printJson } from "./output.ts";
 
 export interface CheckOptions extends CommonOptions {
   /** Replace the state beside a stored log where it is not the one the log leaves. */
@@ -34,7 +34,7 @@ export async function checkCommand(
     );
     const fixed = isStateFixed ? " The state has been replaced." : "";
     console.log(
-      `${formatCount(report.events)} events, ${formatCount(report.count)} findings.${fixed}`,
+      `${countOf(report.events, "event")}, ${countOf(report.count, "finding")}.${fixed}`,
     );
   }
   return report.count - accepted - (isStateFixed ? 1 : 0) === 0 ? 0 : 1;

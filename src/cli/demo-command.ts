@@ -25,7 +25,11 @@ export async function demoCommand(options: CommonOptions): Promise<number> {
     store,
     (await exampleFiles()).map((file) => ({ file })),
   );
-  await using _pipeline = startPipeline({ db, config, logger: silentLogger });
+  await using _pipeline = await startPipeline({
+    db,
+    config,
+    logger: silentLogger,
+  });
   const isCaughtUp = await untilCaughtUp(db);
   const tour = await collect(context, reports);
   if (options.json === true) printJson(tour);

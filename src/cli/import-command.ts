@@ -3,17 +3,27 @@ import { statSync } from "node:fs";
 import { silentLogger } from "../logger.ts";
 import { readStatus } from "../query/status.ts";
 import type { ImportReport } from "../io/import-file.ts";
+import type { ForeignFormat } from "../io/foreign/convert.ts";
+import { foreignLog } from "../io/foreign/foreign-log.ts";
 import { LogFileError } from "../io/log-file-error.ts";
 import { findLogs, requirePlace } from "../io/session-folders.ts";
 import { openContext, type CommonOptions, type Context } from "./context.ts";
 import { importFiles, type ImportTask } from "./import-files.ts";
-import { formatCount, printJson, printTable, Progress } from "./output.ts";
+import {
+  countOf,
+  formatCount,
+  printJson,
+  printTable,
+  Progress,
+} from "./output.ts";
 import { startPipeline, untilCaughtUp } from "../runtime/pipeline.ts";
 
 export interface ImportCommandOptions extends CommonOptions {
   readonly dryRun?: boolean;
   readonly allowFindings?: boolean;
   readonly concurrency: number;
+  /** Of the files; default: our own. */
+  readonly format?: ForeignFormat;
 }
 
 /** Exit code 1 when a file was refused; the others are imported. */
@@ -22,7 +32,14 @@ export async function importCommand(
   options: ImportCommandOptions,
 ): Promise<number> {
   await using context = await openContext(options);
-  const tasks = (await Promise.all(paths.map(tasksOf))).flat();
+  const { format } = options;
+  const tasks =
+    format === undefined
+      ? (await Promise.all(paths.map(tasksOf))).flat()
+      : paths.map((file) => ({
+          file,
+          options: { open: foreignLog(format, file) },
+        }));
   const { dryRun = false, allowFindings = false, concurrency } = options;
   const reports = await importFiles(context.store, tasks, {
     dryRun,
@@ -34,9 +51,9 @@ export async function importCommand(
   else {
     const hasFindings = reports.some(({ findingCount }) => findingCount > 0);
     printTable(reports.map((report) => reportRow(report, hasFindings)));
-    const what = dryRun ? "events would be appended" : "events appended";
+    const what = dryRun ? "would be appended" : "appended";
     console.log(
-      `${formatCount(appended)} ${what} from ${formatCount(tasks.length)} files.`,
+      `${countOf(appended, "event")} ${what} from ${countOf(tasks.length, "file")}.`,
     );
   }
   if (appended > 0 && !dryRun) await fillReadTables(context);
@@ -98,7 +115,11 @@ async function fillReadTables(context: Context): Promise<void> {
     return;
   }
   const progress = new Progress();
-  await using _pipeline = startPipeline({ db, config, logger: silentLogger });
+  await using _pipeline = await startPipeline({
+    db,
+    config,
+    logger: silentLogger,
+  });
   const isCaughtUp = await untilCaughtUp(db, (left) =>
     progress.show(() => `read tables: ${formatCount(left)} to go`),
   );

@@ -1,5 +1,5 @@
 /** Imports files, several at a time, shows how far it is, and says what became of each. */
-import { formatCount, Progress } from "./output.ts";
+import { countOf, formatCount, Progress } from "./output.ts";
 import {
   importFile,
   type ImportOptions,
@@ -117,12 +117,12 @@ function remarksOn(report: ImportReport): string[] {
     );
   if (converted > 0)
     remarks.push(
-      `${file}: ${formatCount(converted)} events of an earlier shape were converted`,
+      `${file}: ${countOf(converted, "event")} of an earlier shape converted`,
     );
-  for (const loss of report.losses) remarks.push(`${file}: ${loss}`);
+  remarks.push(...report.remarks.map((remark) => `${file}: note: ${remark}`));
   if (findingCount > 0)
     remarks.push(
-      `${file}: ${formatCount(findingCount)} findings accepted; see: turnlog check ${report.sessionId ?? file}`,
+      `${file}: ${countOf(findingCount, "finding")} accepted; see: turnlog check ${report.sessionId ?? file}`,
     );
   return remarks;
 }

@@ -17,6 +17,7 @@ import {
 import { checkCommand } from "./check-command.ts";
 import { demoCommand } from "./demo-command.ts";
 import { exportCommand } from "./export-command.ts";
+import { FOREIGN_FORMATS } from "../io/foreign/convert.ts";
 import { importCommand } from "./import-command.ts";
 import { migrateCommand } from "./migrate-command.ts";
 import {
@@ -85,6 +86,12 @@ function program(): Command {
     .option(
       "--allow-findings",
       "import logs whose events break rules among each other as they are",
+    )
+    .addOption(
+      new Option(
+        "--format <format>",
+        "transcripts of another agent (docs/foreign-logs.md)",
+      ).choices(FOREIGN_FORMATS),
     )
     .option("--concurrency <files>", "files at a time", positiveNumber, 4)
     .action(done(importCommand));

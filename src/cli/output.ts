@@ -66,6 +66,11 @@ export function shorten(text: string, width: number): string {
 }
 
 /** `1,234,567`. */
+/** A count with its noun: `1 file`, `2,000 files`. */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }

@@ -2,6 +2,7 @@
 import { pino } from "pino";
 import { builtInProjections } from "../projections/registry.ts";
 import { openContext, type CommonOptions } from "./context.ts";
+import { queueOf } from "../runtime/open-queue.ts";
 import { startPipeline } from "../runtime/pipeline.ts";
 import { untilStopped } from "../runtime/signals.ts";
 
@@ -10,7 +11,7 @@ export async function startCommand(options: CommonOptions): Promise<number> {
   await using context = await openContext(options);
   const { db, config } = context;
   const logger = pino({ level: config.logLevel });
-  await using _pipeline = startPipeline({
+  await using _pipeline = await startPipeline({
     db,
     config,
     logger,
@@ -18,7 +19,10 @@ export async function startCommand(options: CommonOptions): Promise<number> {
   if (context.isEmbedded)
     console.error(`Embedded Postgres: ${context.databaseUrl}`);
   logger.info(
-    { projections: builtInProjections.map(({ name }) => name) },
+    {
+      projections: builtInProjections.map(({ name }) => name),
+      queue: queueOf(config),
+    },
     "started",
   );
   const signal = await stopped;

@@ -1,4 +1,5 @@
 /** `turnlog status`: one line a hop on the way from append to read table. */
+import type { RedisProbe } from "../queue/redis/probe-redis.ts";
 import { readStatus, type PipelineStatus } from "../query/status.ts";
 import { openContext, type CommonOptions } from "./context.ts";
 import { formatCount, printJson, printTable } from "./output.ts";
@@ -6,12 +7,17 @@ import { formatCount, printJson, printTable } from "./output.ts";
 export async function statusCommand(options: CommonOptions): Promise<number> {
   await using context = await openContext(options);
   const status = await readStatus(context.db);
-  if (options.json === true) printJson(status);
-  else printStatus(status);
+  const redis = await readRedis(context.config.redisUrl);
+  if (options.json === true) printJson({ ...status, redis });
+  else printStatus(status, redis);
   return 0;
 }
 
-export function printStatus(status: PipelineStatus): void {
+/** @param redis null where no Redis is configured */
+export function printStatus(
+  status: PipelineStatus,
+  redis: RedisProbe | null = null,
+): void {
   const { relay, work } = status;
   const oldest =
     work.oldestMs === null
@@ -24,6 +30,7 @@ export function printStatus(status: PipelineStatus): void {
   console.log(
     `relay       ${relay.isAlive ? "leads" : "none is running"}, feed at position ${relay.lastPosition}`,
   );
+  if (redis !== null) console.log(`redis       ${redisLine(redis)}`);
   console.log(`work        ${formatCount(work.sessions)} sessions${oldest}`);
   console.log(`lag         ${formatCount(lagOf(status))} events`);
   console.log("");
@@ -39,6 +46,19 @@ export function printStatus(status: PipelineStatus): void {
       parked: row.parked,
     })),
   );
+}
+
+/** Null where no Redis is configured; its client is not loaded then. */
+async function readRedis(redisUrl: string | null): Promise<RedisProbe | null> {
+  if (redisUrl === null) return null;
+  const { probeRedis } = await import("../queue/redis/probe-redis.ts");
+  return probeRedis(redisUrl);
+}
+
+function redisLine({ isReachable, reason }: RedisProbe): string {
+  return isReachable
+    ? "reachable"
+    : `not reachable from here (${reason}); projectors claim work from Postgres`;
 }
 
 /** Events that some projection has not applied: those of the one furthest behind. */

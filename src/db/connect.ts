@@ -27,6 +27,8 @@ export interface Tx extends Queryable {
 }
 
 export interface Db extends Queryable, AsyncDisposable {
+  /** Connections at most. */
+  readonly poolSize: number;
   readonly orm: NodePgDatabase;
   /** Runs `work` in a transaction on one connection; an error rolls it back and is rethrown typed. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -79,6 +81,7 @@ export function connect(options: ConnectOptions): Db {
     return work();
   };
   return {
+    poolSize: options.poolSize,
     orm: drizzle(pool),
     rows: (statement, values) =>
       whileOpen(() => run(pool, runner, statement, values)),

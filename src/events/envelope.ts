@@ -1,9 +1,13 @@
 /** Checks one event's envelope and shape, and takes its data over. */
 import { parseSurfaceOp, type SurfaceOp } from "./surface.ts";
 import type { NewEvent } from "./event.ts";
-import { detachJson, NotLosslessError } from "./lossless-json.ts";
+import {
+  detachJson,
+  MAX_JSON_DEPTH,
+  NotLosslessError,
+} from "./lossless-json.ts";
 import { keyOrderOf } from "./key-order.ts";
-import { isSeq, type JsonValue } from "./json.ts";
+import { isSeq, type JsonObject, type JsonValue } from "./json.ts";
 import { checkMessageShape } from "./message-shapes.ts";
 import { RuleViolation } from "./rule-violation.ts";
 import {
@@ -54,9 +58,13 @@ export function checkEvent(event: UncheckedEvent, seq: number): CheckedEvent {
 /**
  * Checks an event as far as that goes without its seq, and takes it over: what the caller does to it afterwards
  * changes nothing.
+ * @param take makes the event's data ours; by default by copying it
  * @throws RuleViolation
  */
-export function takeEvent(event: UncheckedEvent): CheckedEvent {
+export function takeEvent(
+  event: UncheckedEvent,
+  take: () => JsonValue = () => detach(event.data, "data"),
+): CheckedEvent {
   if (typeof event !== "object" || event === null)
     return fail("envelope-keys", "", "is no object");
   for (const key of Object.keys(event)) {
@@ -69,7 +77,7 @@ export function takeEvent(event: UncheckedEvent): CheckedEvent {
   if (event.ignorable !== undefined && event.ignorable !== true)
     fail("ignorable", "ignorable", "must be true or absent");
   if (!Object.hasOwn(event, "data")) fail("data", "data", "must be present");
-  const data = detach(event.data, "data");
+  const data = take();
   const surface = checkSurface(type, event);
   checkMessageShape(type, data);
   checkRetired(type, data);
@@ -83,6 +91,21 @@ export function takeEvent(event: UncheckedEvent): CheckedEvent {
     keyOrder: keyOrderOf(event),
     givenSeq,
   };
+}
+
+/**
+ * The same for an event that is fresh from the parser and nobody else's: it is not copied. Its numbers must be known to be
+ * kept.
+ * @param characters length of its JSON text; only a long one can be nested too deep
+ * @throws RuleViolation
+ */
+export function takeParsedEvent(
+  event: JsonObject,
+  characters: number,
+): CheckedEvent {
+  const { data = null } = event;
+  const isShallow = characters < 2 * MAX_JSON_DEPTH;
+  return takeEvent(event, isShallow ? () => data : undefined);
 }
 
 /**

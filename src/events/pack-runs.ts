@@ -90,8 +90,8 @@ export class RunPacker<E extends PackableEvent> {
   }
 }
 
-/** True for a run, false for an event that packing left as it was. */
-export function isRun(row: ChunkRun | PackableEvent): row is ChunkRun {
+/** True for a run, false for an event. */
+export function isRun<T extends object>(row: T): row is Extract<T, ChunkRun> {
   return "seq0" in row;
 }
 

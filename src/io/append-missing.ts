@@ -1,11 +1,13 @@
 /** Appends what a log has beyond the stored session, after comparing all that both have. */
 import { ImportConflictError } from "../errors.ts";
 import type { SessionEvent } from "../events/event.ts";
+import { membersOf } from "../events/expand-runs.ts";
+import { eventCountOf, type LogRecord } from "../events/log-record.ts";
 import type { SessionHeader } from "../events/header.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
 import type { SessionInfo, SessionStore } from "../session-store.ts";
 import { LogFileError } from "./log-file-error.ts";
-import type { OpenLog, PlacedRecord } from "./log-records.ts";
+import type { OpenLog } from "./log-records.ts";
 
 export interface AppendTask {
   readonly store: SessionStore;
@@ -22,8 +24,8 @@ export interface AppendTask {
   readonly onAppended: (events: number) => void;
 }
 
-/** Events and characters of one append, at most (a single event may be longer). */
-const BATCH_EVENTS = 2_000;
+/** Lines and their characters of one append, at most (a single line may be longer). */
+const BATCH_LINES = 2_000;
 const BATCH_CHARACTERS = 2 * 1024 * 1024;
 
 /**
@@ -41,27 +43,26 @@ export async function appendMissing(task: AppendTask): Promise<void> {
   const head = stored?.head ?? 0;
   const known = new StoredEvents(store, header.id, Math.min(head, events));
   const appender = new Appender(task, head);
-  for await (const record of log.records) {
-    const found = eventsOf(record);
-    for (const event of found) {
-      if (event.seq >= events) break;
-      if (event.seq >= head)
-        await appender.add(event, record.characters / found.length);
-      else if (!(await known.equals(event)))
-        throw conflict(
-          record.line,
-          header.id,
-          `with another event ${event.seq}`,
-        );
-    }
-    if (record.seq + found.length >= events) break;
+  for await (const { record, seq, line, characters } of log.records) {
+    const nextSeq = seq + eventCountOf(record);
+    const isWhole = seq >= head && nextSeq <= events;
+    if (isWhole) await appender.add(record, characters);
+    else
+      for (const event of eventsOf(record, line)) {
+        if (event.seq >= events) break;
+        if (event.seq >= head)
+          await appender.add({ event: { ...event }, characters }, characters);
+        else if (!(await known.equals(event)))
+          throw conflict(line, header.id, `with another event ${event.seq}`);
+      }
+    if (nextSeq >= events) break;
   }
   await appender.end();
 }
 
 /** The store checks each event again as it is appended, so a file that changed meanwhile does no harm. */
-function eventsOf({ record, line }: PlacedRecord): readonly SessionEvent[] {
-  if ("row" in record) return record.row;
+function eventsOf(record: LogRecord, line: number): readonly SessionEvent[] {
+  if ("run" in record) return membersOf(record.run);
   if (!isEvent(record.event))
     throw changed(line, "the file has changed while it was read");
   return [record.event];
@@ -100,7 +101,7 @@ class StoredEvents {
 class Appender {
   readonly #task: AppendTask;
   #nextSeq: number;
-  #batch: SessionEvent[] = [];
+  #batch: LogRecord[] = [];
   #characters = 0;
   #underWay: Promise<void> = Promise.resolve();
 
@@ -109,11 +110,11 @@ class Appender {
     this.#nextSeq = nextSeq;
   }
 
-  async add(event: SessionEvent, characters: number): Promise<void> {
-    this.#batch.push(event);
+  async add(record: LogRecord, characters: number): Promise<void> {
+    this.#batch.push(record);
     this.#characters += characters;
     if (
-      this.#batch.length >= BATCH_EVENTS ||
+      this.#batch.length >= BATCH_LINES ||
       this.#characters >= BATCH_CHARACTERS
     )
       await this.#flush();
@@ -128,26 +129,30 @@ class Appender {
   /** Returns when the batch before is stored. */
   async #flush(): Promise<void> {
     await this.#underWay;
-    const events = this.#batch;
+    const records = this.#batch;
     this.#batch = [];
     this.#characters = 0;
-    if (events.length === 0) return;
-    this.#underWay = this.#append(events);
+    if (records.length === 0) return;
+    this.#underWay = this.#append(records);
     // Whoever waits for it next gets its failure.
     this.#underWay.catch(() => undefined);
   }
 
-  async #append(events: readonly SessionEvent[]): Promise<void> {
+  async #append(records: readonly LogRecord[]): Promise<void> {
     const { store, dryRun, allowFindings, onAppended } = this.#task;
     const { id, version: _version, ...header } = this.#task.header;
     if (!dryRun)
-      await store.append(id, events, {
+      await store.appendRecords(id, records, {
         expectedSeq: this.#nextSeq,
         header,
         allowFindings,
       });
-    this.#nextSeq += events.length;
-    onAppended(events.length);
+    const count = records.reduce(
+      (sum, record) => sum + eventCountOf(record),
+      0,
+    );
+    this.#nextSeq += count;
+    onAppended(count);
   }
 }
 

@@ -4,7 +4,9 @@ import { RuleViolation } from "../events/rule-violation.ts";
 import { isKnownType } from "../events/vocabulary.ts";
 import { LegacyEvents } from "./legacy-events.ts";
 import { LogFileError } from "./log-file-error.ts";
-import { openLogLines, parseRecord, type LogRecord } from "./log-lines.ts";
+import { openLogLines, parseRecord } from "./log-lines.ts";
+import type { LogRecord } from "../events/log-record.ts";
+import { membersOf } from "../events/expand-runs.ts";
 import type { JsonObject } from "../events/json.ts";
 import type { Line } from "./read-lines.ts";
 
@@ -80,10 +82,10 @@ async function follow(
   line: Line,
   record: LogRecord,
 ): Promise<void> {
-  const seq = "row" in record ? record.row[0]?.seq : record.event["seq"];
+  const seq = "run" in record ? record.run.seq0 : record.event["seq"];
   if (seq !== audit.nextSeq) audit.jumpTo(seq, line.number);
-  if ("row" in record) {
-    for (const event of record.row) audit.follow(event, line.number);
+  if ("run" in record) {
+    for (const event of membersOf(record.run)) audit.follow(event, line.number);
     return;
   }
   for (const key of ["seq", "time"]) {

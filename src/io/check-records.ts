@@ -1,6 +1,7 @@
 /** Follows a log by every rule of an append, before anything of it is stored. */
 import { EventTooLargeError, EventTypeUnknownError } from "../errors.ts";
-import type { SessionEvent } from "../events/event.ts";
+import { takeParsedEvent } from "../events/envelope.ts";
+import { membersOf, type CheckedRun } from "../events/expand-runs.ts";
 import type { JsonObject, JsonValue } from "../events/json.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
 import type { Finding } from "../events/rules/log-audit.ts";
@@ -66,29 +67,37 @@ class RecordCheck implements Checked {
 
   async follow({ line, characters, record }: PlacedRecord): Promise<void> {
     const { maxEventCharacters: limit } = this.#options;
-    if ("row" in record) {
-      for (const event of record.row) this.#followDelta(event, line);
+    if ("run" in record) {
+      this.#followRun(record.run, line);
       if (characters > limit)
-        for (const { data } of record.row)
+        for (const { data } of membersOf(record.run))
           at(line, () => requireSize(data, limit));
       return;
     }
     const { event } = record;
-    this.#followEvent(event, line);
+    this.#followEvent(record, line);
     if (characters > limit)
       at(line, () => requireSize(event["data"] ?? null, limit));
     await this.#requireType(event, line);
   }
 
-  #followDelta(event: SessionEvent, line: number): void {
-    const { nextSeq } = this.#checker;
-    const violations = this.#checker.follow(ruleEventOf(event));
-    this.#note(violations, { line, seq: nextSeq, type: event.type });
+  #followRun(run: CheckedRun, line: number): void {
+    if (at(line, () => this.#checker.takesRun(run))) return;
+    for (const event of membersOf(run)) {
+      const { nextSeq } = this.#checker;
+      const violations = this.#checker.follow(ruleEventOf(event));
+      this.#note(violations, { line, seq: nextSeq, type: event.type });
+    }
   }
 
-  #followEvent(event: JsonObject, line: number): void {
+  #followEvent(
+    { event, characters }: { event: JsonObject; characters: number },
+    line: number,
+  ): void {
     const { nextSeq } = this.#checker;
-    const { checked, violations } = this.#checker.add(event);
+    const { checked, violations } = this.#checker.add(event, () =>
+      takeParsedEvent(event, characters),
+    );
     if (checked === null) at(line, () => refuse(violations));
     if (checked?.time === null)
       at(line, () =>

@@ -37,8 +37,8 @@ export interface ImportReport {
   readonly tail: TornTail | null;
   /** Events in a shape of earlier writers that were converted. */
   readonly converted: number;
-  /** What a log of another format says that ours can't. */
-  readonly losses: readonly string[];
+  /** What came of a transcript of another agent, and what did not: one line each. */
+  readonly remarks: readonly string[];
   /** Rules that events break among each other; of a file with more, `findings` holds the first thousand. */
   readonly findingCount: number;
   readonly findings: readonly Finding[];
@@ -77,7 +77,7 @@ const NOTHING = {
   appended: 0,
   tail: null,
   converted: 0,
-  losses: [],
+  remarks: [],
   findingCount: 0,
   findings: [],
   code: null,

@@ -1,7 +1,6 @@
 /** The lines of a JSONL session log, each by itself: a header, then events and packed rows of deltas. */
 import { TurnlogError } from "../errors.ts";
-import type { SessionEvent } from "../events/event.ts";
-import { expandRun } from "../events/expand-runs.ts";
+import { readRun, type CheckedRun } from "../events/expand-runs.ts";
 import {
   checkVersion,
   parseHeader,
@@ -12,6 +11,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from "../events/json.ts";
+import type { LogRecord } from "../events/log-record.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
 import { isStorageTag, type StorageTag } from "../events/vocabulary.ts";
 import { LogFileError } from "./log-file-error.ts";
@@ -38,19 +38,16 @@ export async function openLogLines(file: string): Promise<{
   }
 }
 
-/** What a line holds: the events of a packed row, or one event as it was written. */
-export type LogRecord =
-  { readonly row: readonly SessionEvent[] } | { readonly event: JsonObject };
-
 /** @throws LogFileError with the code LOG_CORRUPT for a line that is no record, EVENT_INVALID for a number that can't be kept */
 export function parseRecord(line: Line): LogRecord {
   const value = parseLine(line, "the line is not JSON");
   if (!isJsonObject(value))
     throw corrupt(line.number, "the line is not a JSON object");
   const { type } = value;
-  if (typeof type !== "string" || !isStorageTag(type)) return { event: value };
+  if (typeof type !== "string" || !isStorageTag(type))
+    return { event: value, characters: line.text.length };
   try {
-    return { row: packedRow(value, type) };
+    return { run: packedRow(value, type) };
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
     throw corrupt(line.number, error.message, { cause: error });
@@ -90,7 +87,7 @@ function headerOf(line: Line): SessionHeader {
   }
 }
 
-function packedRow(row: JsonObject, type: StorageTag): readonly SessionEvent[] {
+function packedRow(row: JsonObject, type: StorageTag): CheckedRun {
   const { seq0 = null, time0 = null, data = null } = row;
   for (const key of Object.keys(row)) {
     if (!["type", "seq0", "time0", "data"].includes(key))
@@ -100,7 +97,7 @@ function packedRow(row: JsonObject, type: StorageTag): readonly SessionEvent[] {
         "is not a key of a packed row",
       );
   }
-  return expandRun({ type, seq0, time0 }, data);
+  return readRun({ type, seq0, time0 }, data);
 }
 
 function parseLine(line: Line, reason: string): JsonValue {

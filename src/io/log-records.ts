@@ -4,9 +4,10 @@
  */
 import type { SessionHeader } from "../events/header.ts";
 import { isJsonObject, type JsonObject } from "../events/json.ts";
+import { eventCountOf, type LogRecord } from "../events/log-record.ts";
 import { LegacyEvents } from "./legacy-events.ts";
 import { LogFileError } from "./log-file-error.ts";
-import { at, openLogLines, parseRecord, type LogRecord } from "./log-lines.ts";
+import { at, openLogLines, parseRecord } from "./log-lines.ts";
 import type { Line } from "./read-lines.ts";
 
 /** Where the whole part of a file ends before the file does. */
@@ -32,8 +33,8 @@ export interface ReadingNotes {
   readonly tail: TornTail | null;
   /** Events that were brought into their present shape. */
   readonly converted: number;
-  /** What a log of another format says that ours can't, one line each. */
-  readonly losses: readonly string[];
+  /** What came of a transcript of another agent, and what did not: one line each. */
+  readonly remarks: readonly string[];
 }
 
 /** An open log; disposing of it closes the file. */
@@ -64,7 +65,7 @@ export async function openLogRecords(
     notes: () => ({
       tail: reader.tail,
       converted: reader.converted,
-      losses: [],
+      remarks: [],
     }),
     [Symbol.asyncDispose]: async () => {
       await lines.return(undefined);
@@ -100,13 +101,14 @@ class RecordReader {
         seq: this.#seq,
         record,
       };
-      this.#seq += "row" in record ? record.row.length : 1;
+      this.#seq += eventCountOf(record);
     }
   }
 
   #upgraded(line: Line, record: LogRecord): LogRecord {
-    if ("row" in record) return record;
+    if ("run" in record) return record;
     return {
+      ...record,
       event: at(line.number, () =>
         this.#legacy.upgrade(record.event, this.#seq),
       ),
@@ -124,7 +126,7 @@ interface Fault {
 function readNext(line: Line, seq: number): LogRecord | Fault {
   try {
     const record = parseRecord(line);
-    const found = "row" in record ? record.row[0]?.seq : record.event["seq"];
+    const found = "run" in record ? record.run.seq0 : record.event["seq"];
     if (found === seq) return record;
     return {
       reason: `seq is ${JSON.stringify(found)}, but seq ${seq} comes next`,

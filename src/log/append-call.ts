@@ -46,6 +46,7 @@ const APPEND = {
 export async function callAppend(
   db: Queryable,
   call: AppendCall,
+  timeoutMs?: number,
 ): Promise<AppendAnswer> {
   const { batch, creation } = call;
   const identity = [
@@ -74,7 +75,10 @@ export async function callAppend(
     ...shape,
     ...batch.columns,
   ];
-  const [answer] = await db.rows<AppendAnswer>(APPEND, values);
+  const [answer] = await db.rows<AppendAnswer>(
+    timeoutMs === undefined ? APPEND : { ...APPEND, timeoutMs },
+    values,
+  );
   if (answer === undefined) throw new Error("append_v1 returned no row");
   return answer;
 }

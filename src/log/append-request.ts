@@ -1,9 +1,9 @@
 /** What an append is: asked for, and answered. */
 import { randomUUID } from "node:crypto";
-import type { CheckedEvent } from "../events/envelope.ts";
 import { parseHeader, type SessionHeader } from "../events/header.ts";
 import { isJsonObject, type JsonValue } from "../events/json.ts";
 import { badCall } from "./bad-call.ts";
+import type { AppendItem } from "./check-batch.ts";
 import type { AppendId, SessionId } from "../events/ids.ts";
 import { detachJson, NotLosslessError } from "../events/lossless-json.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
@@ -14,7 +14,7 @@ export interface AppendRequest {
   readonly sessionId: SessionId;
   readonly appendId: AppendId;
   /** Taken over from the caller. */
-  readonly events: readonly CheckedEvent[];
+  readonly items: readonly AppendItem[];
   /** Seq the first event gets: the number of events now, 0 for a new session; `any` appends at the end, whatever it is. */
   readonly expectedSeq: number | "any";
   /** For a new session. */

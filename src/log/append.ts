@@ -15,12 +15,12 @@ import {
   type AppendResult,
   type Creation,
 } from "./append-request.ts";
-import { checkBatch, placeEvents } from "./check-batch.ts";
+import { checkBatch, placeEvents, requireKnownTypes } from "./check-batch.ts";
 import { encodeAppend } from "./encode-append.ts";
 import type { EventTypes } from "./event-types.ts";
-import { sendUntilAnswered } from "./send.ts";
+import { Sending, sendUntilAnswered } from "./send.ts";
 import { readStateAt } from "./session-state.ts";
-import { settleAppend, settleElsewhere } from "./settle-append.ts";
+import { hasArrived, settleAppend, settleElsewhere } from "./settle-append.ts";
 import type { StateCache } from "./state-cache.ts";
 
 /** What appends of one process share. */
@@ -35,6 +35,7 @@ const ANY_ATTEMPTS = 3;
 
 /**
  * Appends the batch in one statement and one commit; a lost connection is met by trying again with the same append id.
+ * @param sending what earlier tries have shown
  * @throws EventInvalidError, EventTypeUnknownError, EventTooLargeError, WrongExpectedSeqError, AppendIdReusedError,
  * SessionNotFoundError, SessionDeletedError, WriterFencedError, RulesOutdatedError, SessionBusyError,
  * DatabaseUnavailableError, AppendOutcomeUnknownError
@@ -42,13 +43,14 @@ const ANY_ATTEMPTS = 3;
 export async function appendEvents(
   context: AppendContext,
   request: AppendRequest,
+  sending = new Sending(request),
 ): Promise<AppendResult> {
   const { expectedSeq } = request;
   if (expectedSeq === "any")
-    return sendUntilAnswered(request, (leftMs) =>
+    return sendUntilAnswered(sending, (leftMs) =>
       appendAnywhere(context, request, leftMs),
     );
-  return sendUntilAnswered(request, (leftMs) =>
+  return sendUntilAnswered(sending, (leftMs) =>
     appendAt(
       context,
       within(context.db, leftMs),
@@ -128,17 +130,21 @@ async function appendAt(
   commit: "autocommit" | "transaction",
 ): Promise<AppendResult> {
   const { sessionId, appendId } = request;
-  const events = await placeEvents(context.types, request.events, expectedSeq);
+  const events = placeEvents(request.items, expectedSeq);
+  await requireKnownTypes(context.types, events);
   const batch = encodeAppend(events, request.now, request.limits);
   const base = await baseOf(context, db, request, expectedSeq);
   if (base === null)
-    return settleElsewhere(db, request, expectedSeq, batch.digest);
+    return (
+      (await settleElsewhere(db, request, expectedSeq, batch.digest)) ??
+      appendAt(context, db, request, expectedSeq, commit)
+    );
   const { incarnation, creation } = base;
   const state = await checkBatch(db, {
     sessionId,
     firstSeq: expectedSeq,
     state: base.state,
-    events,
+    items: events,
     allowFindings: request.allowFindings,
   }).catch((error: unknown) => {
     if (!base.isRemembered) throw error;
@@ -166,8 +172,9 @@ async function appendAt(
       state,
     });
   else context.states.forget(sessionId);
-  // The state we remembered was of a session that has been deleted and made anew since.
-  if (answer.outcome === "incarnation" && base.isRemembered)
+  // The state we remembered was of a session that has been made anew since, or the log has come to the expected seq.
+  const isOver = answer.outcome === "incarnation" && base.isRemembered;
+  if (isOver || hasArrived(answer, expectedSeq))
     return appendAt(context, db, request, expectedSeq, commit);
   return settleAppend(db, request, expectedSeq, answer);
 }

@@ -3,10 +3,13 @@ import { createHash } from "node:crypto";
 import { EventTooLargeError } from "../errors.ts";
 import { isDelta, member } from "../events/event.ts";
 import type { JsonValue } from "../events/json.ts";
-import { isRun, packRuns } from "../events/pack-runs.ts";
+import { expandRun } from "../events/expand-runs.ts";
+import { isRun, RunPacker, type ChunkRun } from "../events/pack-runs.ts";
+import { splitRun } from "../events/split-run.ts";
 import { encodeSourceSeqs } from "../events/source-seqs.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
-import type { PlacedEvent } from "./check-batch.ts";
+import { isStorageTag } from "../events/vocabulary.ts";
+import type { PlacedEvent, PlacedItem } from "./check-batch.ts";
 
 /** Longest run in one row: keeps a row small enough to be read back in bounded memory. */
 const MAX_RUN_EVENTS = 1_024;
@@ -24,6 +27,9 @@ export interface EncodedAppend {
   readonly factsEnd: number;
   /** What the caller sent, without what we stamped: equal for a retry of the same append. */
   readonly digest: Buffer;
+  readonly rowCount: number;
+  /** Of JSON text. */
+  readonly characters: number;
   /** The last ten arguments of the function: one line a row. */
   readonly columns: readonly string[];
 }
@@ -36,10 +42,12 @@ interface Row {
   readonly time: number;
   readonly turn: JsonValue | undefined;
   readonly step: JsonValue | undefined;
+  readonly isFact: boolean;
   readonly ignorable: boolean;
   readonly surfaceOp: string;
   readonly sources: string;
   readonly keyOrder: string;
+  readonly data: JsonValue;
   readonly payload: string;
 }
 
@@ -48,53 +56,82 @@ interface Row {
  * @throws EventTooLargeError
  */
 export function encodeAppend(
-  events: readonly PlacedEvent[],
+  items: readonly PlacedItem[],
   now: number,
   limits: SizeLimits,
 ): EncodedAppend {
-  const firstSeq = events[0]?.seq ?? 0;
-  const timed = events.map((event) => ({ ...event, time: event.time ?? now }));
-  const rows = [...packRuns(timed, MAX_RUN_EVENTS)].map((row): Row => {
-    if (!isRun(row)) return plainRow(row, row.seq - firstSeq);
-    const { turn, step } = row.data;
-    const common = {
-      index: row.seq0 - firstSeq,
-      count: row.eventCount,
-      type: row.type,
-      time: row.time0,
-      turn,
-      step,
-    };
-    return {
-      ...common,
-      ignorable: false,
-      surfaceOp: "",
-      sources: "",
-      keyOrder: "",
-      payload: stringifyJson(row.data),
-    };
-  });
-  checkSizes(rows, events, limits);
+  const rows = rowsOf(items, now);
+  const characters = checkSizes(rows, limits);
+  const last = rows.at(-1);
+  const lastFact = rows.findLast(({ isFact }) => isFact);
   return {
-    eventCount: events.length,
-    factsEnd: events.findLastIndex((event) => !isDelta(event)) + 1,
-    digest: digestOf(rows, events),
+    eventCount: last === undefined ? 0 : last.index + last.count,
+    rowCount: rows.length,
+    characters,
+    factsEnd: lastFact === undefined ? 0 : lastFact.index + 1,
+    digest: digestOf(rows, items),
     columns: columnsOf(rows),
   };
 }
 
-function plainRow(
-  event: PlacedEvent & { readonly time: number },
-  index: number,
-): Row {
+function rowsOf(items: readonly PlacedItem[], now: number): readonly Row[] {
+  const [first] = items;
+  if (first === undefined) return [];
+  const firstSeq = isRun(first) ? first.seq0 : first.seq;
+  const packer = new RunPacker<TimedEvent>(MAX_RUN_EVENTS);
+  const rows: Row[] = [];
+  const add = (packed: Iterable<ChunkRun | TimedEvent>): void => {
+    for (const row of packed)
+      rows.push(isRun(row) ? runRow(row, firstSeq) : plainRow(row, firstSeq));
+  };
+  for (const item of items) {
+    if (isRun(item)) {
+      add(packer.end());
+      add(splitRun(item, MAX_RUN_EVENTS));
+    } else add(packer.add(timed(item, now)));
+  }
+  add(packer.end());
+  return rows;
+}
+
+type TimedEvent = PlacedEvent & { readonly time: number };
+
+function timed(event: PlacedEvent, now: number): TimedEvent {
+  return hasTime(event) ? event : { ...event, time: now };
+}
+
+function hasTime(event: PlacedEvent): event is TimedEvent {
+  return event.time !== null;
+}
+
+function runRow(run: ChunkRun, firstSeq: number): Row {
+  return {
+    index: run.seq0 - firstSeq,
+    count: run.eventCount,
+    type: run.type,
+    time: run.time0,
+    turn: run.data["turn"],
+    step: run.data["step"],
+    isFact: false,
+    ignorable: false,
+    surfaceOp: "",
+    sources: "",
+    keyOrder: "",
+    data: run.data,
+    payload: stringifyJson(run.data),
+  };
+}
+
+function plainRow(event: TimedEvent, firstSeq: number): Row {
   const { surfaceOp, sourceEventSeqs: sources } = event;
   return {
-    index,
+    index: event.seq - firstSeq,
     count: 1,
     type: event.type,
     time: event.time,
     turn: member(event.data, "turn"),
     step: member(event.data, "step"),
+    isFact: !isDelta(event),
     ignorable: event.ignorable,
     surfaceOp:
       surfaceOp === null
@@ -104,22 +141,20 @@ function plainRow(
           : stringifyJson(surfaceOp),
     sources: sources === null ? "" : encodeSourceSeqs(sources),
     keyOrder: event.keyOrder ?? "",
+    data: event.data,
     payload: stringifyJson(event.data),
   };
 }
 
-function checkSizes(
-  rows: readonly Row[],
-  events: readonly PlacedEvent[],
-  limits: SizeLimits,
-): void {
+/** Returns how many characters the append has. */
+function checkSizes(rows: readonly Row[], limits: SizeLimits): number {
   const { maxEventCharacters, maxAppendCharacters } = limits;
   let total = 0;
-  for (const { index, count, payload } of rows) {
-    total += payload.length;
+  for (const row of rows) {
+    total += row.payload.length;
     // A run is longer than each of its events; only one that is too long as a whole needs a closer look.
-    if (payload.length > maxEventCharacters)
-      checkEach(events.slice(index, index + count), index, maxEventCharacters);
+    if (row.payload.length > maxEventCharacters)
+      checkEach(row, maxEventCharacters);
   }
   if (total > maxAppendCharacters)
     throw new EventTooLargeError({
@@ -127,17 +162,17 @@ function checkSizes(
       actual: total,
       limit: maxAppendCharacters,
     });
+  return total;
 }
 
-function checkEach(
-  events: readonly PlacedEvent[],
-  firstIndex: number,
-  limit: number,
-): void {
-  for (const [at, { data }] of events.entries()) {
-    const actual = stringifyJson(data).length;
+function checkEach({ index, type, data }: Row, limit: number): void {
+  const events = isStorageTag(type)
+    ? expandRun({ type, seq0: index, time0: 0 }, data)
+    : [{ data }];
+  for (const [at, event] of events.entries()) {
+    const actual = stringifyJson(event.data).length;
     if (actual > limit)
-      throw new EventTooLargeError({ index: firstIndex + at, actual, limit });
+      throw new EventTooLargeError({ index: index + at, actual, limit });
   }
 }
 
@@ -165,16 +200,15 @@ function integerOrEmpty(value: JsonValue | undefined): string {
 }
 
 /** Half of a SHA-256 over what the caller gave: 16 bytes tell two appends of one id apart. */
-function digestOf(
-  rows: readonly Row[],
-  events: readonly PlacedEvent[],
-): Buffer {
+function digestOf(rows: readonly Row[], items: readonly PlacedItem[]): Buffer {
   const hash = createHash("sha256");
   for (const row of rows) {
     hash.update(
       `${row.count} ${row.type} ${row.ignorable ? "t" : ""} ${row.surfaceOp} ${row.sources} ${row.payload}\n`,
     );
   }
-  hash.update(events.map((event) => event.time ?? "").join());
+  hash.update(
+    items.map((item) => (isRun(item) ? item.time0 : item.time) ?? "").join(),
+  );
   return hash.digest().subarray(0, 16);
 }

@@ -22,9 +22,14 @@ export class EventTypes {
     this.#db = db;
   }
 
+  /** True for a type that is known without asking the database. */
+  hasMet(type: string): boolean {
+    return isKnownType(type) || this.#registered.has(type);
+  }
+
   /** True for a type that needs no mark of being ignorable; asks the database about one it has not met. */
   async knows(type: string): Promise<boolean> {
-    if (isKnownType(type) || this.#registered.has(type)) return true;
+    if (this.hasMet(type)) return true;
     requireText(type, "type");
     const [row] = await this.#db.rows(
       {

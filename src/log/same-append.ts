@@ -1,19 +1,23 @@
 /** Tells whether events that were sent again are the stored ones, although their JSON text differs. */
 import { isDeepStrictEqual } from "node:util";
 import type { Queryable } from "../db/connect.ts";
-import type { CheckedEvent } from "../events/envelope.ts";
+import { takeEvent, type CheckedEvent } from "../events/envelope.ts";
 import type { SessionEvent } from "../events/event.ts";
+import { membersOf } from "../events/expand-runs.ts";
+import { isRun } from "../events/pack-runs.ts";
 import { isSameJson } from "../events/same-json.ts";
 import type { SessionId } from "../events/ids.ts";
+import type { AppendItem } from "./check-batch.ts";
 import { readEvents } from "./read.ts";
 
 /** Compares everything the caller gave, whatever the order of keys; a time we stamped is not compared. */
 export async function isSameAppend(
   db: Queryable,
   sessionId: SessionId,
-  events: readonly CheckedEvent[],
+  items: readonly AppendItem[],
   stored: { readonly firstSeq: number; readonly nextSeq: number },
 ): Promise<boolean> {
+  const events = items.flatMap(expanded);
   if (events.length !== stored.nextSeq - stored.firstSeq) return false;
   let at = 0;
   for await (const event of readEvents(db, sessionId, {
@@ -25,6 +29,12 @@ export async function isSameAppend(
     at += 1;
   }
   return at === events.length;
+}
+
+function expanded(item: AppendItem): readonly CheckedEvent[] {
+  return isRun(item)
+    ? membersOf(item).map((event) => takeEvent(event))
+    : [item];
 }
 
 function isSame(given: CheckedEvent, stored: SessionEvent): boolean {

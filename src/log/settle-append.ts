@@ -31,7 +31,7 @@ export async function settleAppend(
       return { ...result, deduplicated: true };
     case "reused":
       // The digest is of exact text; the same events with their keys in another order are still the same append.
-      if (await isSameAppend(db, sessionId, request.events, result))
+      if (await isSameAppend(db, sessionId, request.items, result))
         return { ...result, deduplicated: true };
       throw new AppendIdReusedError({
         sessionId,
@@ -57,25 +57,34 @@ export async function settleAppend(
 }
 
 /**
+ * True of a conflict with a log that did not end at the expected seq when it was looked for, and ended there a moment later:
+ * the append fits now.
+ */
+export function hasArrived(
+  { outcome, next_seq }: Pick<AppendAnswer, "outcome" | "next_seq">,
+  expectedSeq: number,
+): boolean {
+  return outcome === "conflict" && next_seq === expectedSeq && expectedSeq > 0;
+}
+
+/**
  * Settles an append that can't be sent, since the log does not end where it is expected to: there is no state to check
- * it against. It may be a repetition of a stored one.
+ * it against. It may be a repetition of a stored one. Null when the log ends there by now.
  */
 export async function settleElsewhere(
   db: Queryable,
   request: AppendRequest,
   expectedSeq: number,
   digest: Buffer,
-): Promise<AppendResult> {
+): Promise<AppendResult | null> {
   const standing = await readStanding(db, request.sessionId, request.appendId);
   const outcome = outcomeOf(standing, digest);
   const first_seq = standing?.first_seq ?? null;
   const next_seq = standing?.next_seq ?? standing?.head ?? 0;
-  return settleAppend(db, request, expectedSeq, {
-    outcome,
-    first_seq,
-    next_seq,
-    epoch: null,
-  });
+  const answer = { outcome, first_seq, next_seq, epoch: null };
+  return hasArrived(answer, expectedSeq)
+    ? null
+    : settleAppend(db, request, expectedSeq, answer);
 }
 
 function outcomeOf(

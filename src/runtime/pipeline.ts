@@ -1,23 +1,15 @@
 /** Relay and projector, wired by the queue: each by itself in a worker, or both in one process. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Config } from "../config.ts";
 import type { Db } from "../db/connect.ts";
-import type { Logger } from "../logger.ts";
 import { projectSession } from "../projector/project-session.ts";
 import { builtInProjections } from "../projections/registry.ts";
-import { createPostgresQueue } from "../queue/postgres/postgres-queue.ts";
 import type { Queue } from "../queue/queue.ts";
 import { startRelay } from "../relay/relay.ts";
-
-export interface Parts {
-  readonly db: Db;
-  readonly config: Config;
-  readonly logger: Logger;
-}
+import { openQueue, type Parts } from "./open-queue.ts";
 
 /** Drains the outbox and rings the queue until disposed of. */
-export function startRelayPart(parts: Parts): AsyncDisposable {
-  const queue = openQueue(parts);
+export async function startRelayPart(parts: Parts): Promise<AsyncDisposable> {
+  const queue = await openQueue(parts);
   return inOrder(
     startRelay({ db: parts.db, queue, logger: parts.logger }),
     queue,
@@ -25,15 +17,17 @@ export function startRelayPart(parts: Parts): AsyncDisposable {
 }
 
 /** Folds sessions as they are rung for until disposed of. */
-export function startProjectorPart(parts: Parts): AsyncDisposable {
-  const queue = openQueue(parts);
+export async function startProjectorPart(
+  parts: Parts,
+): Promise<AsyncDisposable> {
+  const queue = await openQueue(parts);
   runProjector(queue, parts);
   return queue;
 }
 
 /** Both over one queue. */
-export function startPipeline(parts: Parts): AsyncDisposable {
-  const queue = openQueue(parts);
+export async function startPipeline(parts: Parts): Promise<AsyncDisposable> {
+  const queue = await openQueue(parts);
   runProjector(queue, parts);
   return inOrder(
     startRelay({ db: parts.db, queue, logger: parts.logger }),
@@ -68,16 +62,6 @@ async function countLeft(db: Db): Promise<number> {
     text: "select (select count(*) from turnlog.outbox) + (select count(*) from turnlog.work) as left",
   });
   return row?.left ?? 0;
-}
-
-/** Trouble with the queue is logged and survived: the sweep finds what was not rung for. */
-function openQueue({ db, logger }: Parts): Queue {
-  return createPostgresQueue(db, (error) =>
-    logger.warn(
-      { err: error },
-      "a session could not be taken up or folded; the sweep comes back to it",
-    ),
-  );
 }
 
 function runProjector(queue: Queue, { db, config, logger }: Parts): void {

@@ -4,6 +4,7 @@ import { readConfig, type Config } from "../config.ts";
 import { connect, type Db } from "../db/connect.ts";
 import { checkSchema } from "../db/migrate.ts";
 import { ConfigInvalidError, TurnlogError } from "../errors.ts";
+import { queueOf } from "./open-queue.ts";
 import { untilStopped } from "./signals.ts";
 
 export interface Worker {
@@ -18,7 +19,7 @@ export interface Worker {
  */
 export async function runWorker(
   name: string,
-  start: (worker: Worker) => AsyncDisposable,
+  start: (worker: Worker) => Promise<AsyncDisposable>,
 ): Promise<void> {
   const logger = pino({ base: { worker: name } });
   const stopped = untilStopped();
@@ -26,8 +27,8 @@ export async function runWorker(
     const config = readConfig();
     logger.level = config.logLevel;
     await using db = await connectForWorker(config, `turnlog-${name}`);
-    await using _running = start({ config, db, logger });
-    logger.info({}, "started");
+    await using _running = await start({ config, db, logger });
+    logger.info({ queue: queueOf(config) }, "started");
     logger.info({ signal: await stopped }, "stopping");
   } catch (error) {
     if (error instanceof TurnlogError)

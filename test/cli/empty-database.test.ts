@@ -1,14 +1,7 @@
-import { readMigrationFiles } from "drizzle-orm/migrator";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { migrate } from "../../src/db/migrate.ts";
-import { packageRoot } from "../../src/db/package-root.ts";
+import { migrate, pendingMigrations } from "../../src/db/migrate.ts";
 import { turnlog } from "../support/command-line.ts";
 import { freshDatabase } from "../support/database.ts";
-
-const migrations = readMigrationFiles({
-  migrationsFolder: join(packageRoot(), "drizzle"),
-});
 
 describe("a database without our schema", () => {
   it("is told how to get it, and is not changed", async () => {
@@ -39,6 +32,7 @@ describe("a database without our schema", () => {
   it("is brought up to date by migrate, by several at once too", async () => {
     await using fresh = await freshDatabase({ isEmpty: true });
     const { url: databaseUrl } = fresh;
+    const count = (await pendingMigrations(fresh.db)).length;
     const dry = await turnlog(["migrate", "--dry-run"], { databaseUrl });
 
     const results = await Promise.all(
@@ -49,21 +43,23 @@ describe("a database without our schema", () => {
     expect(results.map(({ code }) => code)).toEqual([0, 0]);
     const reports = results.map(({ stdout }) => JSON.parse(stdout));
     expect(new Set(reports.map(({ applied }) => applied))).toEqual(
-      new Set([0, migrations.length]),
+      new Set([0, count]),
     );
     expect((await turnlog(["status"], { databaseUrl })).code).toBe(0);
   });
 
   it("is migrated once when many processes start", async () => {
     await using fresh = await freshDatabase({ isEmpty: true });
+    const count = (await pendingMigrations(fresh.db)).length;
 
     const applied = await Promise.all(
       [0, 1, 2, 3].map(() => migrate(fresh.db)),
     );
 
-    expect(
-      applied.filter((result) => result.applied === migrations.length),
-    ).toHaveLength(1);
+    expect(count).toBeGreaterThan(0);
+    expect(applied.filter((result) => result.applied === count)).toHaveLength(
+      1,
+    );
     expect(applied.filter((result) => result.applied === 0)).toHaveLength(3);
   });
 });

@@ -127,7 +127,7 @@ describe("import", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("imported");
     expect(stdout).toContain(
-      `${log.events.length.toLocaleString("en-US")} events would be appended from 1 files.`,
+      `${log.events.length.toLocaleString("en-US")} events would be appended from 1 file.`,
     );
     expect(
       await other.db.rows({ text: "select from turnlog.sessions" }),
@@ -149,7 +149,7 @@ describe("import", () => {
     expect(refused.stderr).toContain(`${file}:3: refused: `);
     expect(refused.stderr).toContain("--allow-findings");
     expect(accepted.code).toBe(0);
-    expect(accepted.stderr).toContain("findings accepted");
+    expect(accepted.stderr).toContain("1 finding accepted");
     expect(check.code).toBe(0);
     expect(check.stdout).toContain("(accepted at import)");
   });

@@ -13,8 +13,8 @@ const database = useTestDatabase();
 const folder = join(packageRoot(), "examples");
 let pipeline: AsyncDisposable | undefined;
 
-beforeAll(() => {
-  pipeline = startPipeline({
+beforeAll(async () => {
+  pipeline = await startPipeline({
     db: database().db,
     config: readConfig({}, {}),
     logger: silentLogger,

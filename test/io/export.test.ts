@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { randomUUID } from "node:crypto";
 import { readFile, readdir, stat } from "node:fs/promises";
-import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   exportBytes,
@@ -12,8 +11,7 @@ import { importFile } from "../../src/io/import-file.ts";
 import { appendLog } from "../support/append-log.ts";
 import { freshDatabase, useTestDatabase } from "../support/database.ts";
 import { legalLog } from "../support/generated-logs.ts";
-import { convertedFiles, corpusFiles, exampleFiles } from "../support/logs.ts";
-import { formatLog, readLog } from "../support/reference-log.ts";
+import { formatLog } from "../support/reference-log.ts";
 import {
   header,
   prompt,
@@ -248,37 +246,4 @@ describe("an exported file", () => {
     ]);
     expect((await stat(`${root}/--w--`)).mode & 0o777).toBe(0o700);
   });
-});
-
-describe("each recorded file that opens", () => {
-  const files = [
-    ...exampleFiles(),
-    ...convertedFiles(),
-    ...corpusFiles("A"),
-    ...corpusFiles("R"),
-  ];
-
-  it.each(files.map((file) => [basename(file), file]))(
-    "%s comes out of an export as it went in",
-    async (_name, file) => {
-      await using fresh = await freshDatabase();
-      const log = readLog(file);
-      const { id } = log.header;
-      await importFile(fresh.store, file, { allowFindings: true });
-
-      const packed = await bytesOf(id, plain, fresh.store);
-      const unpacked = await bytesOf(
-        id,
-        { ...plain, packed: false },
-        fresh.store,
-      );
-
-      const text = await readFile(file, "utf8");
-      const isPacked = /^\{"type":"[a-z-]+-chunks"/m.test(text);
-      expect(packed.toString()).toBe(isPacked ? text : formatLog(log));
-      expect(unpacked.toString()).toBe(
-        textOf({ type: "session", ...log.header }, ...log.events),
-      );
-    },
-  );
 });

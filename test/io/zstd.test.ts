@@ -30,6 +30,17 @@ async function importBytes(bytes: readonly Uint8Array[]) {
   return importFile(database().store, file);
 }
 
+/** A copy with one byte changed. */
+function altered(
+  frame: Buffer,
+  at: number,
+  change: (byte: number) => number,
+): Buffer {
+  const copy = Buffer.from(frame);
+  copy.writeUInt8(change(copy.readUInt8(at)), at);
+  return copy;
+}
+
 const TYPES = [
   "turn/start",
   "step/start",
@@ -138,8 +149,9 @@ describe("a compressed log is refused", () => {
       const size = (await logFrames("x"))[at]?.length ?? 0;
       for (let byte = 0; byte < size; byte += 1) {
         const id = randomUUID();
-        const damaged = await logFrames(id);
-        damaged[at]?.writeUInt8((damaged[at]?.[byte] ?? 0) ^ 0x10, byte);
+        const damaged = (await logFrames(id)).map((frame, index) =>
+          index === at ? altered(frame, byte, (value) => value ^ 0x10) : frame,
+        );
 
         const report = await importBytes(damaged);
 
@@ -194,38 +206,22 @@ describe("a compressed log is refused", () => {
   it.each<[string, (frame: Buffer) => Buffer, string]>([
     [
       "without a checksum",
-      (frame) => {
-        const bare = Buffer.from(frame.subarray(0, -4));
-        bare.writeUInt8((bare[4] ?? 0) & ~4, 4);
-        return bare;
-      },
+      (frame) => altered(frame.subarray(0, -4), 4, (byte) => byte & ~4),
       "no checksum",
     ],
     [
       "with another checksum",
-      (frame) => {
-        const other = Buffer.from(frame);
-        other.writeUInt8((other.at(-1) ?? 0) ^ 1, other.length - 1);
-        return other;
-      },
+      (frame) => altered(frame, frame.length - 1, (byte) => byte ^ 1),
       "does not have its checksum",
     ],
     [
       "with a reserved bit",
-      (frame) => {
-        const other = Buffer.from(frame);
-        other.writeUInt8((other[4] ?? 0) | 8, 4);
-        return other;
-      },
+      (frame) => altered(frame, 4, (byte) => byte | 8),
       "reserved bit",
     ],
     [
       "that needs a dictionary",
-      (frame) => {
-        const other = Buffer.from(frame);
-        other.writeUInt8((other[4] ?? 0) | 1, 4);
-        return other;
-      },
+      (frame) => altered(frame, 4, (byte) => byte | 1),
       "needs a dictionary",
     ],
     [

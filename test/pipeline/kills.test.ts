@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, it } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { connect, type Db } from "../../src/db/connect.ts";
 import { silentLogger } from "../../src/logger.ts";
@@ -18,7 +18,6 @@ import {
 import { useTestDatabase } from "../support/database.ts";
 import { legalLog } from "../support/generated-logs.ts";
 import { runs } from "../support/property-runs.ts";
-import { startWorker, type WorkerProcess } from "../support/worker-process.ts";
 
 const database = useTestDatabase();
 const VICTIM = "turnlog-victim";
@@ -53,27 +52,6 @@ async function killConnections(
   }
 }
 
-/** Ends a random worker process with SIGKILL again and again, and starts another in its place. */
-async function killWorkers(
-  workers: WorkerProcess[],
-  everyMs: number,
-  signal: AbortSignal,
-): Promise<number> {
-  let kills = 0;
-  while (!signal.aborted) {
-    await sleep(everyMs);
-    const [victim] = workers.splice(
-      Math.floor(Math.random() * workers.length),
-      1,
-    );
-    if (victim === undefined) return kills;
-    await victim.kill("SIGKILL");
-    workers.push(startWorker(victim.name, database().url));
-    kills += 1;
-  }
-  return kills;
-}
-
 const plannedLogs = (count: number) =>
   fc.array(
     fc.record({
@@ -97,8 +75,10 @@ describe("two relays and four projectors", () => {
           config,
           logger: silentLogger,
         }));
-        const running = parts.map((part, at) =>
-          at < 2 ? startPipeline(part) : startProjectorPart(part),
+        const running = await Promise.all(
+          parts.map((part, at) =>
+            at < 2 ? startPipeline(part) : startProjectorPart(part),
+          ),
         );
 
         const appended = await Promise.all(
@@ -117,47 +97,5 @@ describe("two relays and four projectors", () => {
       }),
       { numRuns: runs(5) },
     );
-  });
-
-  it("end in the tables of the pure fold, whatever process is killed", async () => {
-    const { db, store, url } = database();
-    const names = [
-      "relay",
-      "relay",
-      "projector",
-      "projector",
-      "projector",
-      "projector",
-    ] as const;
-    const workers = names.map((name) => startWorker(name, url));
-    const stop = new AbortController();
-    const killing = killWorkers(workers, 600, stop.signal);
-    const plans = fc.sample(plannedLogs(40), { numRuns: 1, seed: 11 })[0] ?? [];
-
-    const appended = [];
-    for (const { log, batch } of plans) {
-      appended.push(await appendLog(store, log, batch));
-      await sleep(100);
-    }
-    stop.abort();
-    const kills = await killing;
-    await untilCaughtUp(db);
-    await Promise.all(workers.map((worker) => worker.kill("SIGTERM")));
-
-    expect(kills).toBeGreaterThan(3);
-    await expectNothingLeft(db);
-    for (const log of appended) await expectStoredAndFolded(store, db, log);
-  });
-
-  it("stop by themselves, with exit code 0, when they are told to", async () => {
-    const { url } = database();
-    const workers = [startWorker("relay", url), startWorker("projector", url)];
-    await Promise.all(workers.map((worker) => worker.started()));
-
-    const codes = await Promise.all(
-      workers.map((worker) => worker.kill("SIGTERM")),
-    );
-
-    expect(codes).toEqual([0, 0]);
   });
 });

@@ -86,7 +86,7 @@ describe("hot queries use an index and scan no table", () => {
     [
       "unclaimed work",
       () =>
-        "select session_id from turnlog.work where claimed_until <= now() order by claimed_until limit 4 for update skip locked",
+        "select session_id from turnlog.work where claimed_until <= statement_timestamp() order by claimed_until limit 4 for update skip locked",
       "work_claimed_until_idx",
     ],
     [

@@ -50,6 +50,19 @@ export async function expectFolded(db: Db, log: LogLike): Promise<void> {
     );
 }
 
+/** Every build has come to the last fact of every session, and none waits or has given up. */
+export async function expectCheckpointsAtFactsHead(db: Db): Promise<void> {
+  const behind = await db.rows({
+    text: `
+      select s.session_id, b.projection, c.next_seq, s.facts_head, c.attempts
+      from turnlog.sessions s
+      cross join turnlog.builds b
+      left join turnlog.checkpoints c on c.session_id = s.session_id and c.build = b.number
+      where coalesce(c.next_seq, 0) < s.facts_head or c.next_at is not null or c.parked_at is not null`,
+  });
+  expect(behind).toEqual([]);
+}
+
 export async function expectNothingLeft(db: Db): Promise<void> {
   const [left] = await db.rows({
     text: "select (select count(*) from turnlog.outbox) as outbox, (select count(*) from turnlog.work) as work",

@@ -12,6 +12,7 @@ export interface CommandResult {
 
 export interface CommandOptions {
   readonly databaseUrl?: string;
+  readonly redisUrl?: string;
   /** Working directory; default the package's. */
   readonly cwd?: string;
   /** Ends the process with SIGKILL after this long. */
@@ -29,7 +30,11 @@ export async function turnlog(
       : { TURNLOG_DATABASE_URL: options.databaseUrl };
   const child = spawn(process.execPath, [built("src/cli/main"), ...args], {
     cwd: options.cwd ?? packageRoot(),
-    env: { ...environment, ...given },
+    env: {
+      ...environment,
+      ...given,
+      TURNLOG_REDIS_URL: options.redisUrl ?? "",
+    },
   });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk) => (output.stdout += String(chunk)));

@@ -1,4 +1,4 @@
-/** A TCP proxy before Postgres that can lose answers, as a network does. */
+/** A TCP proxy before Postgres that can lose requests and answers, as a network does. */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
@@ -7,6 +7,8 @@ export interface FlakyProxy extends AsyncDisposable {
   readonly url: string;
   /** What becomes of answers from now on: passed on, lost with the connection, or lost in silence. */
   answers: "pass" | "cut" | "swallow";
+  /** What becomes of requests from now on: passed on, or lost with the connection. */
+  requests: "pass" | "cut";
 }
 
 export async function startFlakyProxy(
@@ -14,7 +16,10 @@ export async function startFlakyProxy(
 ): Promise<FlakyProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  const proxy: { answers: FlakyProxy["answers"] } = { answers: "pass" };
+  const proxy: Pick<FlakyProxy, "answers" | "requests"> = {
+    answers: "pass",
+    requests: "pass",
+  };
   const server = createServer((client) => {
     const upstream = connect(Number(target.port || 5432), target.hostname);
     for (const socket of [client, upstream]) {
@@ -22,7 +27,10 @@ export async function startFlakyProxy(
       socket.on("error", () => undefined);
       socket.on("close", () => sockets.delete(socket));
     }
-    client.pipe(upstream);
+    client.on("data", (request) => {
+      if (proxy.requests === "pass") upstream.write(request);
+      else client.destroy();
+    });
     upstream.on("data", (answer) => {
       if (proxy.answers === "pass") client.write(answer);
       if (proxy.answers === "cut") client.destroy();

@@ -1,4 +1,4 @@
-/** One server a run, and a migrated template database that each test file clones. */
+/** One Postgres and one Redis a run, and a migrated template database that each test file clones. */
 import type { TestProject } from "vitest/node";
 import { ensureBuilds } from "../../src/builds/ensure-builds.ts";
 import { connect, type Db } from "../../src/db/connect.ts";
@@ -6,12 +6,15 @@ import { migrate } from "../../src/db/migrate.ts";
 import { builtInProjections } from "../../src/projections/registry.ts";
 import { buildForTests } from "./built.ts";
 import { databaseUrlOf } from "./database-url.ts";
+import { startTestRedis } from "./test-redis.ts";
 import { startTestServer } from "./test-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     readonly serverUrl: string;
     readonly templateDatabase: string;
+    readonly redisUrl: string | null;
+    readonly redisProgram: string | null;
   }
 }
 
@@ -28,13 +31,18 @@ export default async function setup(
   await prepare(databaseUrlOf(server.url, template));
   project.provide("serverUrl", server.url);
   project.provide("templateDatabase", template);
-  process.stdout.write(`Postgres of this run: ${server.origin}\n`);
+  const redis = await startTestRedis(process.env["TURNLOG_TEST_REDIS_URL"]);
+  project.provide("redisUrl", redis.url);
+  project.provide("redisProgram", redis.program);
+  for (const note of [`Postgres of this run: ${server.origin}`, ...redis.notes])
+    process.stdout.write(`${note}\n`);
   return async () => {
     await admin.rows({
       text: `drop database if exists ${template} with (force)`,
     });
     await admin.close();
     await server.stop();
+    await redis.stop();
   };
 }
 

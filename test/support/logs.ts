@@ -38,3 +38,12 @@ export function convertedFiles(): string[] {
     join(CORPUS, "converted", name),
   );
 }
+
+/** Transcripts in the formats of other agents: `claude`, `codex-fork` or `pi`. */
+export function foreignFiles(kind: "claude" | "codex-fork" | "pi"): string[] {
+  if (corpusMissing !== null) return [];
+  const folder = join(CORPUS, "foreign", kind);
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => join(folder, name));
+}

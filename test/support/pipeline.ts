@@ -6,7 +6,7 @@ import { startPipeline, untilCaughtUp } from "../../src/runtime/pipeline.ts";
 
 /** Runs a pipeline until outbox and work are empty. */
 export async function catchUp(db: Db): Promise<void> {
-  await using _pipeline = startPipeline({
+  await using _pipeline = await startPipeline({
     db,
     config: readConfig({}, {}),
     logger: silentLogger,

@@ -1,7 +1,8 @@
 /** Property tests: the same cases on every run, or, for as long as you let them, new ones. */
 import fc from "fast-check";
 
-const isLong = process.env["TURNLOG_TEST_LONG"] !== undefined;
+/** Whether there is all the time in the world. */
+export const isLong = process.env["TURNLOG_TEST_LONG"] !== undefined;
 
 if (!isLong) fc.configureGlobal({ seed: 20_261_130 });
 

@@ -36,7 +36,7 @@ export async function startTestServer(
   return (await hasDocker()) ? startContainer() : startEmbedded();
 }
 
-async function hasDocker(): Promise<boolean> {
+export async function hasDocker(): Promise<boolean> {
   try {
     await getContainerRuntimeClient();
     return true;

@@ -14,9 +14,14 @@ export interface WorkerProcess {
 export function startWorker(
   name: WorkerProcess["name"],
   databaseUrl: string,
+  redisUrl = "",
 ): WorkerProcess {
   const child = spawn(process.execPath, [built(`workers/${name}`)], {
-    env: { ...process.env, TURNLOG_DATABASE_URL: databaseUrl },
+    env: {
+      ...process.env,
+      TURNLOG_DATABASE_URL: databaseUrl,
+      TURNLOG_REDIS_URL: redisUrl,
+    },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "exit");

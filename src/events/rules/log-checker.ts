@@ -1,13 +1,15 @@
 /** Checks a log event by event, from its beginning: every rule that an append checks, in the same order. */
 import {
-  checkEvent,
+  placeEvent,
+  takeEvent,
   type CheckedEvent,
   type UncheckedEvent,
 } from "../envelope.ts";
 import type { SessionHeader } from "../header.ts";
 import { RuleViolation } from "../rule-violation.ts";
+import { firstOf, type CheckedRun } from "../expand-runs.ts";
 import { checkData } from "../schemas/check-data.ts";
-import type { RuleEvent } from "./rule-event.ts";
+import { ruleEventOf, type RuleEvent } from "./rule-event.ts";
 import { followRules, initRules, type RulesState } from "./rules.ts";
 import { SurfaceCheck } from "./surface-check.ts";
 
@@ -38,13 +40,18 @@ export class LogChecker {
   /**
    * Takes the next event and returns the rules it breaks, the first one first. An event whose envelope or data is wrong
    * is not followed further.
+   * @param take checks the event's envelope and makes it ours; by default by copying it
    */
-  add(event: UncheckedEvent): {
+  add(
+    event: UncheckedEvent,
+    take: (event: UncheckedEvent) => CheckedEvent = takeEvent,
+  ): {
     readonly checked: CheckedEvent | null;
     readonly violations: readonly RuleViolation[];
   } {
     try {
-      const checked = checkEvent(event, this.#nextSeq);
+      const checked = take(event);
+      placeEvent(checked, this.#nextSeq);
       checkData(checked.type, checked.data);
       return { checked, violations: this.follow(checked) };
     } catch (error) {
@@ -52,6 +59,17 @@ export class LogChecker {
       this.#nextSeq += 1;
       return { checked: null, violations: [error] };
     }
+  }
+
+  /** Takes all deltas of a run at once, where they break no rule; else takes none of them and returns false. */
+  takesRun(run: CheckedRun): boolean {
+    const first = firstOf(run);
+    checkData(first.type, first.data);
+    const { state, violations } = followRules(this.#state, ruleEventOf(first));
+    if (violations.length > 0) return false;
+    this.#state = state;
+    this.#nextSeq += run.eventCount;
+    return true;
   }
 
   /** The same for an event that is right by itself. */

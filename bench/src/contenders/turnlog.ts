@@ -1,0 +1,35 @@
+/** Turnlog itself, through the store that a service holds. */
+import { ensureBuilds } from "../../../src/builds/ensure-builds.ts";
+import { connect } from "../../../src/db/connect.ts";
+import { migrate } from "../../../src/db/migrate.ts";
+import { builtInProjections } from "../../../src/projections/registry.ts";
+import { createSessionStore } from "../../../src/session-store.ts";
+import type { ContenderKind } from "./contender.ts";
+
+export const turnlog: ContenderKind = {
+  name: "turnlog",
+  async install(databaseUrl) {
+    await using db = connect({
+      databaseUrl,
+      poolSize: 2,
+      applicationName: "turnlog-bench",
+      preparedStatements: true,
+    });
+    await migrate(db);
+    await ensureBuilds(db, builtInProjections);
+  },
+  async connect(options) {
+    const store = await createSessionStore(options);
+    return {
+      async append(sessionId, events, expectedSeq) {
+        await store.append(sessionId, events, { expectedSeq });
+      },
+      async read(sessionId) {
+        let count = 0;
+        for await (const _event of store.read(sessionId)) count += 1;
+        return count;
+      },
+      close: () => store.close(),
+    };
+  },
+};

@@ -1,0 +1,19 @@
+/** Every scenario, in the order of the report. */
+import type { Scenario } from "./scenario.ts";
+import { appendScenarios } from "./scenarios/appends.ts";
+import { contended } from "./scenarios/contended.ts";
+import { importScenario } from "./scenarios/import.ts";
+import { read } from "./scenarios/read.ts";
+import { scale } from "./scenarios/scale.ts";
+import { stream } from "./scenarios/stream.ts";
+import { visibleScenarios } from "./scenarios/visible.ts";
+
+export const scenarios: readonly Scenario[] = [
+  ...appendScenarios,
+  contended,
+  stream,
+  importScenario,
+  read,
+  ...visibleScenarios,
+  scale,
+];
