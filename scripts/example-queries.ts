@@ -12,7 +12,7 @@ export const exampleQueries: Readonly<Record<string, readonly ExampleQuery[]>> =
         about: "The sessions that a person last spoke in",
         sql: `select session_id, display_title, status, last_prompt_at
 from turnlog_read.sessions
-order by greatest(created_ms, coalesce(last_prompt_ms, 0)) desc, session_id
+order by activity_ms desc, session_id desc
 limit 20`,
       },
       {

@@ -25,6 +25,7 @@ export {
   SessionDeletedError,
   SessionNotFoundError,
   StoreClosedError,
+  ViewLockedError,
   TurnlogError,
   WaitTimeoutError,
   WriterFencedError,

@@ -2,13 +2,15 @@
 import { sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/connect.ts";
 import type { Projection } from "../projector/projection.ts";
-import { buildTables, buildViews, viewStatements } from "./build-ddl.ts";
-import { storeViews } from "./store-views.ts";
+import { buildTables, buildViews } from "./build-ddl.ts";
+import { refreshViews } from "./refresh-views.ts";
 
 /**
  * Makes a live build for each projection that has none, and marks every stored session as work for it, so that the
- * ordinary path fills it. Makes the views of the store that are missing. Returns the names of those projections. Several processes may call it at once.
- * Locks: advisory (7486, 0) exclusively until the commit, as migrations do; then builds.
+ * ordinary path fills it. Then brings the read views up to date, those of earlier releases too. Returns the names of
+ * those projections. Several processes may call it at once.
+ * Locks: advisory (7486, 0) exclusively until the commit, as migrations do; then builds; then those of `refreshViews`.
+ * @throws ViewLockedError VIEW_LOCKED when a view can't be replaced because somebody reads it for long
  */
 export async function ensureBuilds(
   db: Db,
@@ -24,11 +26,11 @@ export async function ensureBuilds(
     );
     for (const projection of unbuilt) await createBuild(tx, projection);
     if (unbuilt.length > 0) await markAllSessions(tx);
-    await makeMissingViews(tx);
     return unbuilt;
   });
   // Once more, for sessions that were made and folded by the other builds before this one could be seen.
   if (missing.length > 0) await db.transaction(markAllSessions);
+  await refreshViews(db, projections);
   return missing.map(({ name }) => name);
 }
 
@@ -48,18 +50,6 @@ async function createBuild(tx: Tx, projection: Projection): Promise<void> {
     await tx.orm.execute(statement);
   for (const statement of buildViews(projection, row.number))
     await tx.orm.execute(statement);
-}
-
-/** Those that are there are left alone: to replace one would wait for its readers. */
-async function makeMissingViews(tx: Tx): Promise<void> {
-  const there = await tx.rows<{ viewname: string }>({
-    text: "select viewname from pg_catalog.pg_views where schemaname = 'turnlog_read'",
-  });
-  for (const view of storeViews) {
-    if (there.some(({ viewname }) => viewname === view.name)) continue;
-    for (const statement of viewStatements(view, (name) => name))
-      await tx.orm.execute(statement);
-  }
 }
 
 /** Locks: lock rows, then work, by session id. */

@@ -43,6 +43,26 @@ const EVENTS = `
             on g.ordinal = t.ordinal - 1
         ) d`;
 
+/**
+ * Sessions that a build may be behind at: few, so that a store of any size is answered from indexes. While a build is
+ * being made that is every session.
+ */
+const MAYBE_BEHIND = `select s.session_id, s.incarnation, s.redaction_generation, s.facts_head
+          from (
+            select session_id from turnlog.work
+            union
+            select session_id from turnlog.outbox
+            union
+            select session_id from turnlog.checkpoints where next_at is not null
+            union
+            select session_id from turnlog.checkpoints where parked_at is not null
+            union
+            select session_id from turnlog.sessions
+            where exists (select from turnlog.builds where status = 'building')
+          ) m
+          join turnlog.sessions s on s.session_id = m.session_id
+          where s.deleted_at is null`;
+
 export const storeViews: readonly ReadView[] = [
   {
     name: "events",
@@ -83,17 +103,23 @@ export const storeViews: readonly ReadView[] = [
     },
     select: () => `
         select b.projection, b.version, b.number as build, b.status,
-               count(*) filter (where coalesce(c.next_seq, 0) < s.facts_head) as sessions_behind,
-               coalesce(sum(s.facts_head - coalesce(c.next_seq, 0))
-                        filter (where coalesce(c.next_seq, 0) < s.facts_head), 0)::bigint as events_behind,
-               (extract(epoch from clock_timestamp() - min(w.since)
-                        filter (where coalesce(c.next_seq, 0) < s.facts_head)) * 1000)::bigint as oldest_unapplied_ms,
+               count(*) filter (where a.next_seq < s.facts_head) as sessions_behind,
+               coalesce(sum(s.facts_head - a.next_seq) filter (where a.next_seq < s.facts_head), 0)::bigint
+                 as events_behind,
+               (extract(epoch from clock_timestamp() - min(w.since) filter (where a.next_seq < s.facts_head))
+                 * 1000)::bigint as oldest_unapplied_ms,
                count(c.next_at) as failing_sessions,
                count(c.parked_at) as parked_sessions
         from turnlog.builds b
-        left join turnlog.sessions s on s.deleted_at is null
+        left join (
+          ${MAYBE_BEHIND}
+        ) s on true
         left join turnlog.checkpoints c on c.session_id = s.session_id and c.build = b.number
         left join turnlog.work w on w.session_id = s.session_id
+        cross join lateral (
+          select case when c.incarnation = s.incarnation and c.redaction_generation = s.redaction_generation
+                      then c.next_seq else 0 end as next_seq
+        ) a
         group by b.projection, b.version, b.number, b.status`,
   },
   {
@@ -114,8 +140,15 @@ export const storeViews: readonly ReadView[] = [
     select: () => `
         select b.projection, b.version, b.number as build, c.session_id, c.error_seq as seq, c.error_code, c.attempts,
                c.next_at, c.parked_at
-        from turnlog.checkpoints c
-        join turnlog.builds b on b.number = c.build
-        where c.parked_at is not null or c.next_at is not null`,
+        from (
+          select session_id, build, error_seq, error_code, attempts, next_at, parked_at
+          from turnlog.checkpoints
+          where parked_at is not null
+          union all
+          select session_id, build, error_seq, error_code, attempts, next_at, parked_at
+          from turnlog.checkpoints
+          where next_at is not null and parked_at is null
+        ) c
+        join turnlog.builds b on b.number = c.build`,
   },
 ];

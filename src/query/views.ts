@@ -19,8 +19,6 @@ const instant = (name: string) => timestamp(name, { withTimezone: true });
 const ownSums = () => ({
   requestCount: count("request_count").notNull(),
   failedCount: count("failed_count").notNull(),
-  compactionCount: count("compaction_count").notNull(),
-  flaggedCount: count("flagged_count").notNull(),
   inputTokens: count("input_tokens").notNull(),
   outputTokens: count("output_tokens").notNull(),
   cacheReadTokens: count("cache_read_tokens").notNull(),
@@ -28,6 +26,10 @@ const ownSums = () => ({
   reasoningTokens: count("reasoning_tokens").notNull(),
   totalTokens: count("total_tokens").notNull(),
   cacheHitRatio: doublePrecision("cache_hit_ratio"),
+});
+const ownKinds = () => ({
+  compactionCount: count("compaction_count").notNull(),
+  flaggedCount: count("flagged_count").notNull(),
 });
 
 /** One row a session. */
@@ -45,6 +47,8 @@ export const sessionsView = read
     createdAt: instant("created_at"),
     lastPromptMs: count("last_prompt_ms"),
     lastPromptAt: instant("last_prompt_at"),
+    activityMs: count("activity_ms").notNull(),
+    activityAt: instant("activity_at"),
     lastEventMs: count("last_event_ms").notNull(),
     lastEventAt: instant("last_event_at"),
     head: count("head").notNull(),
@@ -120,6 +124,7 @@ export const tokenStatsView = read
     inheritedCacheReadTokens: count("inherited_cache_read_tokens").notNull(),
     inheritedCacheWriteTokens: count("inherited_cache_write_tokens").notNull(),
     inheritedTotalTokens: count("inherited_total_tokens").notNull(),
+    ...ownKinds(),
   })
   .existing();
 
@@ -200,6 +205,7 @@ export const usageByDayView = read
     day: date("day", { mode: "string" }),
     sessionCount: count("session_count").notNull(),
     ...ownSums(),
+    ...ownKinds(),
   })
   .existing();
 
@@ -210,6 +216,7 @@ export const usageByModelView = read
     model: text("model"),
     sessionCount: count("session_count").notNull(),
     ...ownSums(),
+    ...ownKinds(),
   })
   .existing();
 

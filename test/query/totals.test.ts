@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
-import { exampleQueries } from "../../scripts/example-queries.ts";
 import type { NewEvent } from "../../src/events/event.ts";
 import { useTestDatabase } from "../support/database.ts";
 import { openStep } from "../support/events.ts";
@@ -138,76 +137,5 @@ describe("sums of usage", () => {
         [one],
       ),
     ).toEqual([{ subtree_session_count: 2, subtree_tokens: 2 }]);
-  });
-});
-
-describe("with ten thousand sessions", () => {
-  /** Rows straight into the tables of the builds: only their number matters here. */
-  beforeAll(async () => {
-    const { db } = database();
-    const builds = await db.rows<{ projection: string; number: number }>({
-      text: "select projection, number from turnlog.builds",
-    });
-    const schemaOf = (name: string): string =>
-      `turnlog_b${builds.find(({ projection }) => projection === name)?.number}`;
-    const copy = async (table: string, key: string): Promise<void> => {
-      await db.rows({
-        text: `
-          do $$
-          declare
-            _columns text := (
-              select string_agg(case when attname = '${key}' then '''s'' || n' else quote_ident(attname) end, ', ' order by attnum)
-              from pg_attribute where attrelid = '${table}'::regclass and attnum > 0 and not attisdropped and attgenerated = '');
-          begin
-            execute format('insert into ${table} select %s from (select * from ${table} limit 1) r, generate_series(1, 10000) n', _columns);
-          end $$`,
-      });
-    };
-    for (const [projection, table] of [
-      ["sessions", "sessions"],
-      ["messages", "messages"],
-      ["usage", "usage"],
-      ["turns", "turns"],
-      ["titles", "titles"],
-      ["tool_calls", "tool_calls"],
-    ] as const)
-      await copy(`${schemaOf(projection)}.${table}`, "session_id");
-    await db.rows({ text: "analyze" });
-  });
-
-  const aboutOneSession = Object.entries(exampleQueries).flatMap(
-    ([view, queries]) =>
-      queries
-        .filter(({ sql }) => sql.includes("$1"))
-        .map((query) => [`${view}: ${query.about}`, query.sql] as const),
-  );
-
-  it.each(aboutOneSession)("%s, answers from indexes", async (_what, sql) => {
-    const plan = await database().db.transaction(async (tx) => {
-      await tx.rows({ text: "set local enable_seqscan = off" });
-      const text = sql.replaceAll("$1", `'${parent}'`);
-      const rows = await tx.rows<{ "QUERY PLAN": string }>({
-        text: `explain (costs off) ${text}`,
-      });
-      return rows.map((row) => row["QUERY PLAN"]).join("\n");
-    });
-
-    expect(plan).toMatch(/Index|One-Time Filter/);
-    // Builds are a handful of rows, whatever the number of sessions.
-    expect(plan.replaceAll(/Seq Scan on builds/g, "")).not.toContain(
-      "Seq Scan",
-    );
-  });
-
-  it.each(
-    Object.entries(exampleQueries)
-      .filter(([view]) => view !== "events")
-      .flatMap(([, queries]) => queries.map(({ sql }) => sql)),
-  )("reads no log: %s", async (sql) => {
-    const rows = await read(
-      `explain (costs off) ${sql.replaceAll("$1", `'${parent}'`)}`,
-    );
-
-    expect(JSON.stringify(rows)).not.toMatch(/ on events/);
   });
 });

@@ -7,7 +7,7 @@ import { sessionsTable } from "./tables.ts";
 
 export const sessions = defineProjection({
   name: "sessions",
-  version: 1,
+  version: 2,
   tables: { sessions: sessionsTable },
   handles: "all",
   deltas: sessionsWantDeltas,
@@ -36,6 +36,10 @@ export const sessions = defineProjection({
           "Last prompt by a person, epoch ms; null before the first.",
         last_prompt_at:
           "The same as timestamptz; null outside the years 1 to 9999.",
+        activity_ms:
+          "The later of created_ms and last_prompt_ms, by which a list is best ordered, epoch ms.",
+        activity_at:
+          "The same as timestamptz; null outside the years 1 to 9999.",
         last_event_ms: "Last event that is not a streamed delta, epoch ms.",
         last_event_at:
           "The same as timestamptz; null outside the years 1 to 9999.",
@@ -60,6 +64,7 @@ export const sessions = defineProjection({
         select r.session_id, r.title, r.title_source, r.display_title, s.tenant, r.parent_session_id, r.origin, r.cwd,
                r.created_ms, ${asTimestamp("r.created_ms")} as created_at,
                r.last_prompt_ms, ${asTimestamp("r.last_prompt_ms")} as last_prompt_at,
+               r.activity_ms, ${asTimestamp("r.activity_ms")} as activity_at,
                r.last_event_ms, ${asTimestamp("r.last_event_ms")} as last_event_at,
                s.head, r.turn_count, r.step_count, r.status,
                r.context_tokens, r.context_window, r.context_tokens > r.context_window as is_context_over,

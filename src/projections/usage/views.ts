@@ -13,8 +13,6 @@ const TOTAL = `(${BILLED_INPUT} + coalesce(output_tokens, 0))`;
 const OWN_SUMS = `
                count(*) filter (where not inherited) as request_count,
                count(*) filter (where not inherited and kind = 'failed') as failed_count,
-               count(*) filter (where not inherited and kind = 'compaction') as compaction_count,
-               count(*) filter (where not inherited and flagged) as flagged_count,
                ${sum("input_tokens")} as input_tokens,
                ${sum("output_tokens")} as output_tokens,
                ${sum("cache_read_tokens")} as cache_read_tokens,
@@ -24,12 +22,13 @@ const OWN_SUMS = `
                round(sum(cache_read_tokens) filter (where not inherited)
                      / nullif(sum(${BILLED_INPUT}) filter (where not inherited), 0), 4)::float8 as cache_hit_ratio`;
 
+const OWN_KINDS = `
+               count(*) filter (where not inherited and kind = 'compaction') as compaction_count,
+               count(*) filter (where not inherited and flagged) as flagged_count`;
+
 const OWN_COLUMNS = {
   request_count: "Own request attempts, compactions included.",
   failed_count: "Those of them that became no message.",
-  compaction_count: "Those of them that made a summary.",
-  flagged_count:
-    "Those of them where the provider reported something that is no count.",
   input_tokens: "Uncached input of own attempts, tokens.",
   output_tokens: "Output of own attempts, reasoning included, tokens.",
   cache_read_tokens: "Input of own attempts read from the cache, tokens.",
@@ -38,6 +37,12 @@ const OWN_COLUMNS = {
   total_tokens: "Input, output, cache reads and cache writes, tokens.",
   cache_hit_ratio:
     "Cache reads as a share of all input, 0 to 1; null without input.",
+} as const;
+
+const KIND_COLUMNS = {
+  compaction_count: "Own compactions, each a request that made a summary.",
+  flagged_count:
+    "Own attempts where the provider reported something that is no count.",
 } as const;
 
 export const usageViews: readonly ReadView[] = [
@@ -92,6 +97,7 @@ export const usageViews: readonly ReadView[] = [
       inherited_cache_read_tokens: "Their cache reads, tokens.",
       inherited_cache_write_tokens: "Their cache writes, tokens.",
       inherited_total_tokens: "All of their tokens.",
+      ...KIND_COLUMNS,
     },
     select: (table) => `
         select session_id, provider, model,${OWN_SUMS},
@@ -100,7 +106,7 @@ export const usageViews: readonly ReadView[] = [
                ${sum("output_tokens", true)} as inherited_output_tokens,
                ${sum("cache_read_tokens", true)} as inherited_cache_read_tokens,
                ${sum("cache_write_tokens", true)} as inherited_cache_write_tokens,
-               ${sum(TOTAL, true)} as inherited_total_tokens
+               ${sum(TOTAL, true)} as inherited_total_tokens,${OWN_KINDS}
         from ${table("usage")}
         group by session_id, provider, model`,
   },
@@ -112,10 +118,11 @@ export const usageViews: readonly ReadView[] = [
       day: "Day in UTC; null for times outside the years 1 to 9999.",
       session_count: "Sessions with own attempts on that day.",
       ...OWN_COLUMNS,
+      ...KIND_COLUMNS,
     },
     select: (table) => `
         select (${asTimestamp("time_ms")} at time zone 'UTC')::date as day,
-               count(distinct session_id) as session_count,${OWN_SUMS}
+               count(distinct session_id) as session_count,${OWN_SUMS},${OWN_KINDS}
         from ${table("usage")}
         where not inherited
         group by 1`,
@@ -128,9 +135,10 @@ export const usageViews: readonly ReadView[] = [
       model: "Model; null when not known.",
       session_count: "Sessions with own attempts.",
       ...OWN_COLUMNS,
+      ...KIND_COLUMNS,
     },
     select: (table) => `
-        select provider, model, count(distinct session_id) as session_count,${OWN_SUMS}
+        select provider, model, count(distinct session_id) as session_count,${OWN_SUMS},${OWN_KINDS}
         from ${table("usage")}
         where not inherited
         group by provider, model`,
