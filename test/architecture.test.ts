@@ -77,7 +77,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "projections/columns": ["drizzle-orm"],
   "projections/session-stats": ["events", "projector/projection"],
   "projections/registry": ["projections", "projector/projection"],
-  builds: ["db", "projections/columns", "projector", "drizzle-orm"],
+  builds: ["db", "errors", "projections/columns", "projector", "drizzle-orm"],
   query: ["db", "events", "errors", "drizzle-orm"],
   "session-store": ["config", "db", "errors", "events", "log", "query"],
   io: ["session-store", "events", "errors"],

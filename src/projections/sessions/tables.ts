@@ -13,7 +13,7 @@ export const sessionsTable = pgTable(
     /** The title to show: of the log, or made of what a person said; null while there is nothing. */
     displayTitle: text("display_title"),
     /** Session it was forked from or delegated by; it need not be stored. */
-    parentSessionId: text("parent_session_id"),
+    parentSessionId: idText("parent_session_id"),
     /** `subagent` for a delegated session. */
     origin: text("origin"),
     /** Working directory. */
