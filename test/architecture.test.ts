@@ -64,7 +64,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "projections/registry": ["projections", "projector/projection"],
   builds: ["db", "projector", "drizzle-orm"],
   query: ["db", "events", "errors", "drizzle-orm"],
-  "session-store": ["config", "db", "errors", "events", "log", "query"],
+  writer: ["db", "errors", "events", "log"],
+  "session-store": [
+    "config",
+    "db",
+    "errors",
+    "events",
+    "log",
+    "query",
+    "writer",
+  ],
   io: ["session-store", "events", "errors"],
   "io/zstd": ["io", "fzstd", "xxhash-wasm", "@hpcc-js/wasm-zstd"],
   embedded: ["errors", "pg", "zod"],
@@ -97,7 +106,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "commander",
     "pino",
   ],
-  index: ["errors", "events", "log", "query", "session-store"],
+  index: [
+    "db/joined",
+    "errors",
+    "events",
+    "log",
+    "query",
+    "session-store",
+    "writer",
+  ],
 };
 
 function sourceFiles(folder: string): string[] {

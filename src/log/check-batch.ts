@@ -30,6 +30,14 @@ export type PlacedItem = PlacedEvent | PlacedRun;
  * @throws EventInvalidError
  */
 export function placeEvents(
+  items: readonly CheckedEvent[],
+  firstSeq: number,
+): readonly PlacedEvent[];
+export function placeEvents(
+  items: readonly AppendItem[],
+  firstSeq: number,
+): readonly PlacedItem[];
+export function placeEvents(
   items: readonly AppendItem[],
   firstSeq: number,
 ): readonly PlacedItem[] {

@@ -43,6 +43,18 @@ export function takeEvents(
   return items;
 }
 
+/** The same, each event by itself: for whoever hands them on one by one. */
+export function takeEach(
+  events: readonly NewEvent[],
+  firstSeq: number | null,
+): readonly CheckedEvent[] {
+  if (!Array.isArray(events)) throw badCall("events", "must be an array");
+  return Array.from(events, (event: NewEvent | undefined, index) => {
+    const seq = firstSeq === null ? null : firstSeq + index;
+    return located(event?.type, index, seq, () => takeOne(event ?? {}));
+  });
+}
+
 /**
  * Takes over what was read from a log file: events fresh from the parser, and packed rows. Checked as those of callers, but
  * not copied.
