@@ -19,6 +19,7 @@ export type ErrorCode =
   | "FORMAT_UNSUPPORTED"
   | "IMPORT_CONFLICT"
   | "LOG_CORRUPT"
+  | "PARKED_NOT_FOUND"
   | "PROJECTION_PARKED"
   | "PROJECTION_UNKNOWN"
   | "QUEUE_UNAVAILABLE"
@@ -361,12 +362,26 @@ export class ProjectionParkedError extends TurnlogError {
   }) {
     super(
       `Projection ${facts.projection} is parked on session ${facts.sessionId}` +
-        `${facts.seq === null ? "" : ` at seq ${facts.seq}`} (${facts.errorCode}). The log itself is complete; see: turnlog status`,
+        `${facts.seq === null ? "" : ` at seq ${facts.seq}`} (${facts.errorCode}). The log itself is complete; see: turnlog parked list`,
     );
     this.projection = facts.projection;
     this.sessionId = facts.sessionId;
     this.seq = facts.seq;
     this.errorCode = facts.errorCode;
+  }
+}
+
+/** The projection has not failed at this session, or no longer has. */
+export class ParkedNotFoundError extends TurnlogError {
+  readonly code = "PARKED_NOT_FOUND";
+  readonly projection: string;
+  readonly sessionId: string;
+  constructor(facts: { projection: string; sessionId: string }) {
+    super(
+      `Projection ${facts.projection} is neither parked nor failing at session ${facts.sessionId}. See: turnlog parked list`,
+    );
+    this.projection = facts.projection;
+    this.sessionId = facts.sessionId;
   }
 }
 

@@ -14,6 +14,7 @@ export {
   FormatUnsupportedError,
   ImportConflictError,
   LogCorruptError,
+  ParkedNotFoundError,
   ProjectionParkedError,
   ProjectionUnknownError,
   QueueUnavailableError,

@@ -90,6 +90,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "log",
     "logger",
     "projections/registry",
+    "projector/parked",
     "query",
     "queue/redis/probe-redis",
     "runtime",

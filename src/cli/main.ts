@@ -21,6 +21,12 @@ import { FOREIGN_FORMATS } from "../io/foreign/convert.ts";
 import { importCommand } from "./import-command.ts";
 import { migrateCommand } from "./migrate-command.ts";
 import {
+  parkedListCommand,
+  parkedRetryCommand,
+  parkedShowCommand,
+  parkedSkipCommand,
+} from "./parked-command.ts";
+import {
   eventsCommand,
   messagesCommand,
   sessionsCommand,
@@ -52,8 +58,12 @@ function program(): Command {
     .version(versionOfPackage())
     .showHelpAfterError("(see --help)")
     .exitOverride();
-  const command = (usage: string, description: string): Command =>
-    turnlog
+  const command = (
+    usage: string,
+    description: string,
+    parent: Command = turnlog,
+  ): Command =>
+    parent
       .command(usage)
       .description(description)
       .addOption(
@@ -134,6 +144,32 @@ function program(): Command {
     "status",
     "print where appends stand on their way into the read tables",
   ).action(done(statusCommand));
+  const parked = turnlog
+    .command("parked")
+    .description("sessions that a projection could not fold")
+    .showHelpAfterError("(see --help)");
+  command("list", "list them, parked or waiting for another try", parked)
+    .option("--projection <name>", "of this projection only")
+    .addOption(limit(100))
+    .action(done(parkedListCommand));
+  command("show", "what is known of one", parked)
+    .argument("<projection>", "name of the projection")
+    .argument("<session>", "session id")
+    .action(done(parkedShowCommand));
+  command("retry", "try again at once, in order", parked)
+    .argument("<projection>", "name of the projection")
+    .argument("[session]", "session id")
+    .option("--all", "every session that the projection failed at")
+    .action(done(parkedRetryCommand));
+  command(
+    "skip",
+    "pass over the event it failed at, for good, and go on",
+    parked,
+  )
+    .argument("<projection>", "name of the projection")
+    .argument("<session>", "session id")
+    .option("--yes", "do it; without it only said what would be done")
+    .action(done(parkedSkipCommand));
   return turnlog;
 }
 
