@@ -22,6 +22,7 @@ export type ErrorCode =
   | "PARKED_NOT_FOUND"
   | "PROJECTION_PARKED"
   | "PROJECTION_UNKNOWN"
+  | "PROJECTION_VERSION_UNKNOWN"
   | "QUEUE_UNAVAILABLE"
   | "REQUEST_NOT_FOUND"
   | "RULES_OUTDATED"
@@ -344,6 +345,27 @@ export class ProjectionUnknownError extends TurnlogError {
       `There is no live projection ${facts.projection}. Known: ${facts.known.join(", ") || "none (run: turnlog migrate)"}.`,
     );
     this.projection = facts.projection;
+  }
+}
+
+/** A build is of a version of its projection that this program has not got. */
+export class ProjectionVersionUnknownError extends TurnlogError {
+  readonly code = "PROJECTION_VERSION_UNKNOWN";
+  readonly projection: string;
+  readonly version: number;
+  constructor(facts: {
+    projection: string;
+    version: number;
+    known: number | null;
+  }) {
+    const known =
+      facts.known === null ? "does not know it" : `has version ${facts.known}`;
+    super(
+      `The build of projection ${facts.projection} is of version ${facts.version}, but this program ${known}. ` +
+        `Use one that has version ${facts.version}, with the same turnlog.config file.`,
+    );
+    this.projection = facts.projection;
+    this.version = facts.version;
   }
 }
 

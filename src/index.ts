@@ -17,6 +17,7 @@ export {
   ParkedNotFoundError,
   ProjectionParkedError,
   ProjectionUnknownError,
+  ProjectionVersionUnknownError,
   QueueUnavailableError,
   RequestNotFoundError,
   RulesOutdatedError,
@@ -38,6 +39,7 @@ export {
   tokenStatsView,
   usageView,
 } from "./query/views.ts";
+export { verifyProjections } from "./verify/verify-projections.ts";
 export type { ErrorCode } from "./errors.ts";
 export type { DerivedMessage } from "./events/derive-messages.ts";
 export type { NewEvent, SessionEvent } from "./events/event.ts";
@@ -75,3 +77,9 @@ export type {
   SessionStoreOptions,
   WaitOptions,
 } from "./session-store.ts";
+export type { RowDifference } from "./verify/row-difference.ts";
+export type { BuildVerification, Difference } from "./verify/verify-build.ts";
+export type {
+  ProjectionVerification,
+  VerifyOptions,
+} from "./verify/verify-projections.ts";

@@ -10,6 +10,7 @@ import {
   type EmbeddedPostgres,
 } from "../embedded/embedded-postgres.ts";
 import { builtInProjections } from "../projections/registry.ts";
+import type { Projection } from "../projector/projection.ts";
 import { storeOver, type SessionStore } from "../session-store.ts";
 
 export interface CommonOptions {
@@ -21,6 +22,8 @@ export interface Context extends AsyncDisposable {
   readonly config: Config;
   readonly db: Db;
   readonly store: SessionStore;
+  /** The projections of this program. */
+  readonly projections: readonly Projection[];
   /** The database is the embedded one, not the user's own. */
   readonly isEmbedded: boolean;
   readonly databaseUrl: string;
@@ -60,6 +63,7 @@ export async function openContext(
     config,
     db,
     store: storeOver(db),
+    projections: builtInProjections,
     isEmbedded: embedded !== null,
     databaseUrl,
     [Symbol.asyncDispose]: dispose,

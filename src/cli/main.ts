@@ -34,6 +34,7 @@ import {
 } from "./read-commands.ts";
 import { startCommand } from "./start-command.ts";
 import { statusCommand } from "./status-command.ts";
+import { verifyCommand } from "./verify-command.ts";
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -144,6 +145,19 @@ function program(): Command {
     "status",
     "print where appends stand on their way into the read tables",
   ).action(done(statusCommand));
+  command(
+    "verify",
+    "fold sessions anew in memory and compare the read tables with that; exit code 1 at a difference",
+  )
+    .argument("[projection]", "name of one projection; default all")
+    .option(
+      "--sample <sessions>",
+      "so many, at random (default 100)",
+      positiveNumber,
+    )
+    .option("--all", "every session")
+    .option("--session <id>", "this one")
+    .action(done(verifyCommand));
   const parked = turnlog
     .command("parked")
     .description("sessions that a projection could not fold")
