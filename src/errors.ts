@@ -20,6 +20,7 @@ export type ErrorCode =
   | "IMPORT_CONFLICT"
   | "LOG_CORRUPT"
   | "PARKED_NOT_FOUND"
+  | "PROJECTION_INVALID"
   | "PROJECTION_PARKED"
   | "PROJECTION_UNKNOWN"
   | "PROJECTION_VERSION_UNKNOWN"
@@ -333,6 +334,28 @@ export class RulesOutdatedError extends TurnlogError {
       `Session ${facts.sessionId} was last written under newer rules than this client knows. Upgrade turnlog to append to it.`,
     );
     this.sessionId = facts.sessionId;
+  }
+}
+
+/** A projection is defined in a way that no build can be made of, or its fold wrote a row that is not its to write. */
+export class ProjectionInvalidError extends TurnlogError {
+  readonly code = "PROJECTION_INVALID";
+  readonly projection: string;
+  /** Null when it is about the projection and none of its tables. */
+  readonly table: string | null;
+  readonly reason: string;
+  constructor(facts: {
+    projection: string;
+    table: string | null;
+    reason: string;
+  }) {
+    const table = facts.table === null ? "" : `, table ${facts.table}`;
+    super(
+      `Projection ${printable(facts.projection)}${table}: ${facts.reason}.`,
+    );
+    this.projection = facts.projection;
+    this.table = facts.table;
+    this.reason = facts.reason;
   }
 }
 

@@ -1,5 +1,7 @@
 /** The public surface of the package. */
 export { createSessionStore } from "./session-store.ts";
+export { idText, safeBigint } from "./projections/columns.ts";
+export { defineProjection } from "./projector/projection.ts";
 export { AppendId, SessionId } from "./events/ids.ts";
 export {
   AppendIdReusedError,
@@ -15,6 +17,7 @@ export {
   ImportConflictError,
   LogCorruptError,
   ParkedNotFoundError,
+  ProjectionInvalidError,
   ProjectionParkedError,
   ProjectionUnknownError,
   ProjectionVersionUnknownError,
@@ -61,6 +64,15 @@ export type { RegisteredType } from "./log/event-types.ts";
 export type { RecordedRequest, RequestQuery } from "./log/request-at.ts";
 export type { TranscriptOptions } from "./log/transcript.ts";
 export type { ReadOptions } from "./log/read.ts";
+export type { EventData, KnownType } from "./events/schemas/event-schemas.ts";
+export type {
+  EventOf,
+  ProjectedEvent,
+  Projection,
+  ProjectionDefinition,
+  Rows,
+} from "./projector/projection.ts";
+export type { TurnlogConfig } from "./runtime/user-projections.ts";
 export type { MessagesQuery } from "./query/read-views.ts";
 export type {
   MessageRow,

@@ -111,7 +111,25 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "commander",
     "pino",
   ],
-  index: ["errors", "events", "log", "query", "session-store", "verify"],
+  testing: [
+    "db/package-root",
+    "events",
+    "io/log-records",
+    "projector/projection",
+    "projector/row-buffer",
+    "drizzle-orm",
+  ],
+  index: [
+    "errors",
+    "events",
+    "log",
+    "projections/columns",
+    "projector/projection",
+    "query",
+    "runtime/user-projections",
+    "session-store",
+    "verify",
+  ],
 };
 
 function sourceFiles(folder: string): string[] {

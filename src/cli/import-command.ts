@@ -119,6 +119,7 @@ async function fillReadTables(context: Context): Promise<void> {
     db,
     config,
     logger: silentLogger,
+    projections: context.projections,
   });
   const isCaughtUp = await untilCaughtUp(db, (left) =>
     progress.show(() => `read tables: ${formatCount(left)} to go`),
