@@ -1,7 +1,7 @@
 /** `turnlog import <paths…>`: session logs, and folders of them, into the store. */
 import { statSync } from "node:fs";
 import { silentLogger } from "../logger.ts";
-import { readStatus } from "../query/status.ts";
+import { readFlow } from "../query/status.ts";
 import type { ImportReport } from "../io/import-file.ts";
 import type { ForeignFormat } from "../io/foreign/convert.ts";
 import { foreignLog } from "../io/foreign/foreign-log.ts";
@@ -106,7 +106,7 @@ function reportRow(report: ImportReport, hasFindings: boolean) {
 /** Somebody has to fold what was appended: a running relay, or, on the embedded database, we ourselves. */
 async function fillReadTables(context: Context): Promise<void> {
   const { db, config } = context;
-  const { relay } = await readStatus(db);
+  const { relay } = await readFlow(db);
   if (relay.isAlive) return;
   if (!context.isEmbedded) {
     console.error(

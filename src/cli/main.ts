@@ -75,9 +75,13 @@ function program(): Command {
       )
       .option("--json", "print JSON");
 
-  command("start", "run relay and projector until stopped").action(
-    done(startCommand),
-  );
+  command("start", "run relay and projector until stopped")
+    .option(
+      "--metrics-port <port>",
+      "serve /metrics, /healthz and /readyz (TURNLOG_METRICS_PORT); 0: any free port",
+      portNumber,
+    )
+    .action(done(startCommand));
   command(
     "demo",
     "import the example sessions and show what becomes of them",
@@ -143,8 +147,14 @@ function program(): Command {
     .action(done(checkCommand));
   command(
     "status",
-    "print where appends stand on their way into the read tables",
-  ).action(done(statusCommand));
+    "print where appends stand on their way into the read tables, and what is wrong",
+  )
+    .option(
+      "--watch [seconds]",
+      "again and again until stopped, every 2 seconds by default",
+      positiveNumber,
+    )
+    .action(done(statusCommand));
   command(
     "verify",
     "fold sessions anew in memory and compare the read tables with that; exit code 1 at a difference",
@@ -206,6 +216,13 @@ function wholeNumber(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 0)
     throw new InvalidArgumentError("It must be a whole number from 0.");
+  return number;
+}
+
+function portNumber(text: string): number {
+  const number = wholeNumber(text);
+  if (number > 65_535)
+    throw new InvalidArgumentError("It must be a port, from 0 to 65535.");
   return number;
 }
 

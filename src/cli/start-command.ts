@@ -2,10 +2,15 @@
 import { pino } from "pino";
 import { openContext, type CommonOptions } from "./context.ts";
 import { queueOf } from "../runtime/open-queue.ts";
+import { startHealth } from "../runtime/start-health.ts";
 import { startPipeline } from "../runtime/pipeline.ts";
 import { untilStopped } from "../runtime/signals.ts";
 
-export async function startCommand(options: CommonOptions): Promise<number> {
+export interface StartOptions extends CommonOptions {
+  readonly metricsPort?: number;
+}
+
+export async function startCommand(options: StartOptions): Promise<number> {
   const stopped = untilStopped();
   await using context = await openContext(options);
   const { db, config, projections } = context;
@@ -16,6 +21,10 @@ export async function startCommand(options: CommonOptions): Promise<number> {
     logger,
     projections,
   });
+  await using _health = await startHealth(
+    { db, config, logger },
+    options.metricsPort ?? config.metricsPort,
+  );
   if (context.isEmbedded)
     console.error(`Embedded Postgres: ${context.databaseUrl}`);
   logger.info(

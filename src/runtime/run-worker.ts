@@ -7,6 +7,7 @@ import { ConfigInvalidError, TurnlogError } from "../errors.ts";
 import type { Projection } from "../projector/projection.ts";
 import { queueOf } from "./open-queue.ts";
 import { untilStopped } from "./signals.ts";
+import { startHealth } from "./start-health.ts";
 import { loadProjections } from "./user-projections.ts";
 
 export interface Worker {
@@ -32,6 +33,10 @@ export async function runWorker(
     const projections = await loadProjections(config.configFile);
     await using db = await connectForWorker(config, `turnlog-${name}`);
     await using _running = await start({ config, db, logger, projections });
+    await using _health = await startHealth(
+      { config, db, logger },
+      config.metricsPort,
+    );
     logger.info({ queue: queueOf(config) }, "started");
     logger.info({ signal: await stopped }, "stopping");
   } catch (error) {
