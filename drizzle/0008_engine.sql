@@ -104,4 +104,4 @@ begin
   return turnlog.retry_parked_v1(_session_id, _build);
 end $$;
 --> statement-breakpoint
-update turnlog.schema set version = greatest(version, 3);
+update turnlog.schema set version = 4;

@@ -75,6 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "hono",
     "prom-client",
   ],
+  writer: ["db", "errors", "events", "log"],
   verify: [
     "config",
     "db",
@@ -86,7 +87,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "projector",
     "drizzle-orm",
   ],
-  "session-store": ["config", "db", "errors", "events", "log", "query"],
+  "session-store": [
+    "config",
+    "db",
+    "errors",
+    "events",
+    "log",
+    "query",
+    "writer",
+  ],
   io: ["session-store", "events", "errors"],
   "io/zstd": ["io", "fzstd", "xxhash-wasm", "@hpcc-js/wasm-zstd"],
   embedded: ["errors", "pg", "zod"],
@@ -132,6 +141,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "drizzle-orm",
   ],
   index: [
+    "db/joined",
     "errors",
     "events",
     "log",
@@ -141,6 +151,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "runtime/user-projections",
     "session-store",
     "verify",
+    "writer",
   ],
 };
 

@@ -40,9 +40,18 @@ export async function checkCommand(
   return report.count - accepted - (isStateFixed ? 1 : 0) === 0 ? 0 : 1;
 }
 
+/** @throws ConfigInvalidError for a folder */
 function looksLikeFile(target: string): boolean {
-  const isFile = statSync(target, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile || /\.jsonl(\.zstd?)?$/.test(target) || /[/\\]/.test(target);
+  const found = statSync(target, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true)
+    throw new ConfigInvalidError(
+      `${target} is a folder: name a log file in it, or the id of a stored session. turnlog import --dry-run checks all logs of a folder.`,
+    );
+  return (
+    found?.isFile() === true ||
+    /\.jsonl(\.zstd?)?$/.test(target) ||
+    /[/\\]/.test(target)
+  );
 }
 
 /** A file needs no database, but one that is given knows further event types. */

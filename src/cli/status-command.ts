@@ -1,5 +1,6 @@
 /** `turnlog status`: one line a hop on the way from append to read table, and what is wrong. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../config.ts";
 import { DatabaseUnavailableError } from "../errors.ts";
 import { problemsOf } from "../query/problems.ts";
 import { readStatus, type PipelineStatus } from "../query/status.ts";
@@ -69,7 +70,7 @@ async function look(
 ): Promise<void> {
   const [status, redis] = await Promise.all([
     readStatus(db),
-    readRedis(config.redisUrl),
+    readRedis(config),
   ]);
   print(status, redis);
 }
@@ -118,10 +119,13 @@ function oldest(ms: number | null): string {
 }
 
 /** Null where no Redis is configured; its client is not loaded then. */
-async function readRedis(redisUrl: string | null): Promise<RedisProbe | null> {
+async function readRedis({
+  redisUrl,
+  redisPrefix,
+}: Config): Promise<RedisProbe | null> {
   if (redisUrl === null) return null;
   const { probeRedis } = await import("../queue/redis/probe-redis.ts");
-  return probeRedis(redisUrl);
+  return probeRedis(redisUrl, redisPrefix);
 }
 
 function redisLine({ isReachable, reason }: RedisProbe): string {

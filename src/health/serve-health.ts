@@ -12,6 +12,7 @@ export interface HealthOptions {
   readonly db: Queryable;
   /** Null where none is set. */
   readonly redisUrl: string | null;
+  readonly redisPrefix: string;
   /** 0: any free one. */
   readonly port: number;
   readonly logger: Logger;
@@ -82,20 +83,24 @@ const NO_DATABASE = {
   message: "the database does not answer",
 };
 
-async function look({ db, redisUrl, logger }: HealthOptions): Promise<Look> {
+async function look(options: HealthOptions): Promise<Look> {
+  const { db, logger } = options;
   const [flow, redis] = await Promise.all([
     readFlow(db).catch((error: unknown) => {
       logger.warn({ err: error }, "the flow could not be read");
       return null;
     }),
-    probe(redisUrl),
+    probe(options),
   ]);
   return { flow, redis };
 }
 
-async function probe(redisUrl: string | null): Promise<Look["redis"]> {
+async function probe({
+  redisUrl,
+  redisPrefix,
+}: HealthOptions): Promise<Look["redis"]> {
   if (redisUrl === null) return null;
   // Not before it is needed: the client library takes a while to load.
   const { probeRedis } = await import("../queue/redis/probe-redis.ts");
-  return probeRedis(redisUrl);
+  return probeRedis(redisUrl, redisPrefix);
 }

@@ -7,6 +7,8 @@ export async function startHealth(
   { db, config, logger }: Parts,
   port: number | null,
 ): Promise<HealthServer | null> {
-  const { redisUrl } = config;
-  return port === null ? null : serveHealth({ db, redisUrl, port, logger });
+  const { redisUrl, redisPrefix } = config;
+  return port === null
+    ? null
+    : serveHealth({ db, redisUrl, redisPrefix, port, logger });
 }

@@ -31,6 +31,7 @@ const serveHere = (given: { redisUrl?: string; databaseUrl?: string } = {}) =>
             connectTimeoutMs: 500,
           }),
     redisUrl: given.redisUrl ?? null,
+    redisPrefix: "turnlog",
     port: 0,
     logger: silentLogger,
   });
@@ -224,6 +225,7 @@ describe("metrics and readiness", () => {
       serveHealth({
         db: database().db,
         redisUrl: null,
+        redisPrefix: "turnlog",
         port,
         logger: silentLogger,
       }),
