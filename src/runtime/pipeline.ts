@@ -64,11 +64,14 @@ async function countLeft(db: Db): Promise<number> {
   return row?.left ?? 0;
 }
 
-function runProjector(queue: Queue, { db, config, logger }: Parts): void {
+function runProjector(
+  queue: Queue,
+  { db, config, logger, projections = builtInProjections }: Parts,
+): void {
   queue.run(
     async (sessionId) => {
       const again = await projectSession(
-        { db, projections: builtInProjections, logger },
+        { db, projections, logger },
         sessionId,
       );
       if (again) await queue.ring([sessionId]);

@@ -15,12 +15,14 @@ export function startWorker(
   name: WorkerProcess["name"],
   databaseUrl: string,
   redisUrl = "",
+  environment: Readonly<Record<string, string>> = {},
 ): WorkerProcess {
   const child = spawn(process.execPath, [built(`workers/${name}`)], {
     env: {
       ...process.env,
       TURNLOG_DATABASE_URL: databaseUrl,
       TURNLOG_REDIS_URL: redisUrl,
+      ...environment,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });

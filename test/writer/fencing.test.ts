@@ -87,7 +87,7 @@ describe("a session whose writer is alive", () => {
     await using _writer = await store.open(id, { holdMs: 60 });
     await expireHold(id);
 
-    await expect.poll(() => hold(id)).toEqual({ epoch: 1, alive: true });
+    await expect.poll(() => holdOf(id)).toEqual({ epoch: 1, alive: true });
   });
 
   it("is not repaired, and shows its open turn", async () => {
