@@ -28,7 +28,7 @@ type Tables = Readonly<Record<string, PgTable>>;
 type Row<T extends PgTable> = T["$inferInsert"];
 
 /** Collects changes of one table. Rows are identified by their primary key; columns left out are null. */
-export interface TableRows<T extends PgTable> {
+interface TableRows<T extends PgTable> {
   /** Writes the whole row. */
   upsert(row: Row<T>): void;
   /** Changes some columns of a row, named by its primary key; does nothing when there is no such row. */

@@ -26,7 +26,7 @@ export interface PipelineFlow {
 }
 
 /** A build, and what it has not folded. Sessions that no list knows of are missing until the reconciler has found them. */
-export interface ProjectionFlow {
+interface ProjectionFlow {
   readonly projection: string;
   readonly version: number;
   readonly build: number;

@@ -25,7 +25,7 @@ export interface TestLog {
 }
 
 /** Id of the sessions that tests make. */
-export const TEST_SESSION = "test-session";
+const TEST_SESSION = "test-session";
 /** Time of events that have none: each a second after the one before. */
 const SECOND_MS = 1_000;
 
