@@ -7,6 +7,10 @@
 export type ErrorCode =
   | "APPEND_ID_REUSED"
   | "APPEND_OUTCOME_UNKNOWN"
+  | "BUILD_LOCKED"
+  | "BUILD_NOT_FOUND"
+  | "BUILD_UNFED"
+  | "BUILD_VERIFY_FAILED"
   | "CONFIG_INVALID"
   | "DATABASE_UNAVAILABLE"
   | "EMBEDDED_UNAVAILABLE"
@@ -22,6 +26,8 @@ export type ErrorCode =
   | "PROJECTION_PARKED"
   | "PROJECTION_UNKNOWN"
   | "QUEUE_UNAVAILABLE"
+  | "REBUILD_ENDED"
+  | "REBUILD_STOPPED"
   | "REQUEST_NOT_FOUND"
   | "RULES_OUTDATED"
   | "SCHEMA_OUTDATED"
@@ -443,6 +449,96 @@ export class EmbeddedUnavailableError extends TurnlogError {
       `${reason} Set TURNLOG_DATABASE_URL or --database-url to use your own Postgres.`,
       options,
     );
+  }
+}
+
+/** A rebuild can't go on now: something else is under way, or holds what it needs. Everything is as it was. */
+export class BuildLockedError extends TurnlogError {
+  readonly code = "BUILD_LOCKED";
+  override readonly retryable = true;
+  /** Connections in the way, by process id of the server; empty where it is none. */
+  readonly blockers: readonly number[];
+  constructor(message: string, blockers: readonly number[] = []) {
+    super(message);
+    this.blockers = blockers;
+  }
+}
+
+/** There is no such build, or none in a state that this could be done to. */
+export class BuildNotFoundError extends TurnlogError {
+  readonly code = "BUILD_NOT_FOUND";
+}
+
+/** No running projector has the version of a build that is to go live: its tables would stand still. */
+export class BuildUnfedError extends TurnlogError {
+  readonly code = "BUILD_UNFED";
+  readonly projection: string;
+  readonly version: number;
+  constructor(facts: { projection: string; version: number }) {
+    super(
+      `No running projector has version ${facts.version} of ${facts.projection}, so nobody would feed its tables. ` +
+        `Start workers of the release that has it, then try again.`,
+    );
+    this.projection = facts.projection;
+    this.version = facts.version;
+  }
+}
+
+/** A new build can't be trusted with its views. The live one is untouched. */
+export class BuildVerifyFailedError extends TurnlogError {
+  readonly code = "BUILD_VERIFY_FAILED";
+  readonly projection: string;
+  readonly build: number;
+  readonly sessionId: string;
+  /** Event that could not be folded; null where rows differ. */
+  readonly seq: number | null;
+  readonly errorCode: string | null;
+  constructor(facts: {
+    projection: string;
+    build: number;
+    sessionId: string;
+    seq: number | null;
+    errorCode: string | null;
+    sessions: number;
+  }) {
+    const what =
+      facts.seq === null
+        ? `does not hold what the log gives for session ${printable(facts.sessionId)}`
+        : `could not fold session ${printable(facts.sessionId)} at seq ${facts.seq} (${facts.errorCode ?? "UNKNOWN"})`;
+    super(
+      `Build ${facts.build} of ${facts.projection} ${what}, ${facts.sessions} sessions in all. The live build is untouched. ` +
+        `Cancel it with turnlog cancel, mend the projection, and build again.`,
+    );
+    this.projection = facts.projection;
+    this.build = facts.build;
+    this.sessionId = facts.sessionId;
+    this.seq = facts.seq;
+    this.errorCode = facts.errorCode;
+  }
+}
+
+/** The rebuild was cancelled, or swapped by another process, while this one worked on it. */
+export class RebuildEndedError extends TurnlogError {
+  readonly code = "REBUILD_ENDED";
+  readonly rebuild: number;
+  constructor(rebuild: number, step: string) {
+    super(
+      `Rebuild ${rebuild} is ${step}; nothing is left to do for it. See: turnlog builds`,
+    );
+    this.rebuild = rebuild;
+  }
+}
+
+/** The caller asked to stop: what is done is kept, and the same call goes on from there. */
+export class RebuildStoppedError extends TurnlogError {
+  readonly code = "REBUILD_STOPPED";
+  override readonly retryable = true;
+  readonly rebuild: number;
+  constructor(rebuild: number) {
+    super(
+      `Rebuild ${rebuild} stopped. What is done is kept: run the same command to go on, or turnlog cancel ${rebuild}.`,
+    );
+    this.rebuild = rebuild;
   }
 }
 

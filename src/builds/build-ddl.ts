@@ -4,7 +4,7 @@ import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { buildSchema } from "../projector/open-session.ts";
 import type { Projection } from "../projector/projection.ts";
 
-/** Statements that create the schema and the tables of a build, in order. */
+/** Statements that create the schema and the tables of a build with their keys, in order. */
 export function buildTables(
   projection: Projection,
   build: number,
@@ -12,8 +12,38 @@ export function buildTables(
   const schema = sql.identifier(buildSchema(build));
   return [
     sql`create schema ${schema}`,
-    ...projection.tables.flatMap((table) => tableStatements(schema, table)),
+    ...projection.tables.map((table) => tableStatement(schema, table)),
   ];
+}
+
+/** An index of a build beside the keys of its tables. */
+export interface BuildIndex {
+  readonly name: string;
+  readonly create: SQL;
+  /** The same beside running reads and writes; not in a transaction. An index that it left unfinished must be dropped first. */
+  readonly createConcurrently: SQL;
+}
+
+export function buildIndexes(
+  projection: Projection,
+  build: number,
+): readonly BuildIndex[] {
+  const schema = sql.identifier(buildSchema(build));
+  return projection.tables.flatMap((table) => {
+    const config = getTableConfig(table);
+    return config.indexes.map(({ config: index }) => {
+      const indexed = index.columns.flatMap((column) =>
+        "name" in column ? [column] : [],
+      );
+      const name = index.name ?? config.name;
+      const on = sql`${sql.identifier(name)} on ${schema}.${sql.identifier(config.name)} (${names(indexed)})`;
+      return {
+        name,
+        create: sql`create index ${on}`,
+        createConcurrently: sql`create index concurrently ${on}`,
+      };
+    });
+  });
 }
 
 /** Statements that point the read views of a projection at a build. */
@@ -30,7 +60,7 @@ export function buildViews(
 
 type Identifier = ReturnType<typeof sql.identifier>;
 
-function tableStatements(schema: Identifier, table: PgTable): readonly SQL[] {
+function tableStatement(schema: Identifier, table: PgTable): SQL {
   const config = getTableConfig(table);
   const name = sql`${schema}.${sql.identifier(config.name)}`;
   const columns = config.columns.map(
@@ -41,16 +71,7 @@ function tableStatements(schema: Identifier, table: PgTable): readonly SQL[] {
     (key) =>
       sql`constraint ${sql.identifier(key.getName())} primary key (${names(key.columns)})`,
   );
-  const indexes = config.indexes.map(({ config: index }) => {
-    const indexed = index.columns.flatMap((column) =>
-      "name" in column ? [column] : [],
-    );
-    return sql`create index ${sql.identifier(index.name ?? config.name)} on ${name} (${names(indexed)})`;
-  });
-  return [
-    sql`create table ${name} (${sql.join([...columns, ...keys], sql`, `)})`,
-    ...indexes,
-  ];
+  return sql`create table ${name} (${sql.join([...columns, ...keys], sql`, `)})`;
 }
 
 function names(

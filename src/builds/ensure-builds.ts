@@ -2,7 +2,8 @@
 import { sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/connect.ts";
 import type { Projection } from "../projector/projection.ts";
-import { buildTables, buildViews } from "./build-ddl.ts";
+import { buildIndexes, buildTables, buildViews } from "./build-ddl.ts";
+import { addBuild, lockBuilds } from "./add-build.ts";
 
 /**
  * Makes a live build for each projection that has none, and marks every stored session as work for it, so that the
@@ -14,7 +15,7 @@ export async function ensureBuilds(
   projections: readonly Projection[],
 ): Promise<readonly string[]> {
   const missing = await db.transaction(async (tx) => {
-    await tx.rows({ text: "select pg_advisory_xact_lock(7486, 0)" });
+    await lockBuilds(tx);
     const known = await tx.rows<{ projection: string }>({
       text: "select projection from turnlog.builds",
     });
@@ -31,21 +32,16 @@ export async function ensureBuilds(
 }
 
 async function createBuild(tx: Tx, projection: Projection): Promise<void> {
-  const [row] = await tx.rows<{ number: number }>(
-    {
-      text: `
-        insert into turnlog.builds (number, projection, version, status, live_at)
-        select coalesce(max(number), 0) + 1, $1, $2, 'live', now()
-        from turnlog.builds
-        returning number`,
-    },
-    [projection.name, projection.version],
-  );
-  if (row === undefined) throw new Error("a build got no number");
-  for (const statement of buildTables(projection, row.number))
-    await tx.orm.execute(statement);
-  for (const statement of buildViews(projection, row.number))
-    await tx.orm.execute(statement);
+  const number = await addBuild(tx, projection, {
+    status: "live",
+    rebuild: null,
+  });
+  const statements = [
+    ...buildTables(projection, number),
+    ...buildIndexes(projection, number).map((index) => index.create),
+    ...buildViews(projection, number),
+  ];
+  for (const statement of statements) await tx.orm.execute(statement);
 }
 
 /** Locks: lock rows, then work, by session id. */

@@ -3,7 +3,7 @@ import type { Queryable } from "../db/connect.ts";
 import type { SessionId } from "../events/ids.ts";
 import type { OpenBuild } from "./open-session.ts";
 
-/** A build's checkpoint moved under us: an erasure came between. The transaction must be given up. */
+/** A build's checkpoint moved under us: a rebuild or an erasure came between. The transaction must be given up. */
 export class CheckpointMovedError extends Error {}
 
 export interface Progress {
@@ -88,8 +88,8 @@ export async function acknowledge(
 ): Promise<boolean> {
   const [row] = await db.rows<{ again: boolean }>(
     {
-      name: "turnlog_acknowledge_v1",
-      text: "select again from turnlog.acknowledge_v1($1, $2) as again",
+      name: "turnlog_acknowledge_v2",
+      text: "select again from turnlog.acknowledge_v2($1, $2) as again",
     },
     [sessionId, seenSeq],
   );

@@ -69,7 +69,7 @@ interface Feed {
 }
 
 /**
- * Folds one slice. Locks, in order: builds' advisory locks (shared), lock row, read rows, checkpoints.
+ * Folds one slice. Locks, in order: builds' advisory locks (shared), lock row, checkpoints, read rows.
  * @throws SliceError when a fold throws or the database refuses a row
  */
 export async function foldSlice(
@@ -168,14 +168,6 @@ async function writeFeeds(
   feeds: readonly Feed[],
   reached: number,
 ): Promise<void> {
-  for (const { build, projection, buffer, isReset } of feeds) {
-    const schema = buildSchema(build.build);
-    if (isReset)
-      for (const table of projection.tables)
-        await clearSession(tx, schema, table, sessionId);
-    for (const [table, changes] of buffer.take())
-      await writeTable(tx, schema, table, changes);
-  }
   await saveCheckpoints(
     tx,
     sessionId,
@@ -185,10 +177,20 @@ async function writeFeeds(
       state: fold.state(),
     })),
   );
+  for (const { build, projection, buffer, isReset } of feeds) {
+    const schema = buildSchema(build.build);
+    if (isReset)
+      for (const table of projection.tables)
+        await clearSession(tx, schema, table, sessionId);
+    for (const [table, changes] of buffer.take())
+      await writeTable(tx, schema, table, changes);
+  }
 }
 
-/** Row types that some build handles; null for all. Runs are read only where deltas may be wanted. */
-function wantedTypes(feeds: readonly Feed[]): readonly string[] | null {
+/** Row types that some feed handles; null for all. Runs are read only where deltas may be wanted. */
+export function wantedTypes(
+  feeds: readonly { readonly projection: Projection }[],
+): readonly string[] | null {
   const types = new Set<string>();
   for (const { projection } of feeds) {
     if (projection.handles === null) return null;

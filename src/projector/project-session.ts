@@ -35,7 +35,10 @@ export async function projectSession(
   const result = await slice(context, sessionId, {
     onlyBuild: null,
     maxRows: SLICE_ROWS,
-  }).catch((error: unknown) => foldApart(context, sessionId, error));
+  })
+    .catch((error: unknown) => foldApart(context, sessionId, error))
+    .catch(unlessMoved);
+  if (result === "moved") return true;
   if (result.outcome === "busy") return false;
   const again = await acknowledge(context.db, sessionId, result.factsHead);
   const durationMs = Math.round(performance.now() - startedAt);
@@ -81,6 +84,12 @@ async function foldApart(
   return last;
 }
 
+/** A rebuild folded the session at the same time: it is looked at again at once. */
+function unlessMoved(error: unknown): "moved" {
+  if (error instanceof CheckpointMovedError) return "moved";
+  throw error;
+}
+
 /** Halves the slice until one row is left: all before it is kept, and the failure is noted at it. */
 async function foldBuild(
   context: ProjectorContext,
@@ -117,7 +126,7 @@ async function foldBuild(
 }
 
 /** Trouble that says nothing about the fold: the next attempt may simply work. */
-function isOutside(cause: unknown): boolean {
+export function isOutside(cause: unknown): boolean {
   return (
     cause instanceof DatabaseUnavailableError ||
     cause instanceof CheckpointMovedError ||

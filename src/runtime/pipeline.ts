@@ -5,6 +5,7 @@ import { projectSession } from "../projector/project-session.ts";
 import { builtInProjections } from "../projections/registry.ts";
 import type { Queue } from "../queue/queue.ts";
 import { startRelay } from "../relay/relay.ts";
+import { keepAnnounced } from "./announce-worker.ts";
 import { openQueue, type Parts } from "./open-queue.ts";
 
 /** Drains the outbox and rings the queue until disposed of. */
@@ -22,7 +23,7 @@ export async function startProjectorPart(
 ): Promise<AsyncDisposable> {
   const queue = await openQueue(parts);
   runProjector(queue, parts);
-  return queue;
+  return inOrder(queue, await announce(parts));
 }
 
 /** Both over one queue. */
@@ -32,6 +33,7 @@ export async function startPipeline(parts: Parts): Promise<AsyncDisposable> {
   return inOrder(
     startRelay({ db: parts.db, queue, logger: parts.logger }),
     queue,
+    await announce(parts),
   );
 }
 
@@ -75,6 +77,11 @@ function runProjector(queue: Queue, { db, config, logger }: Parts): void {
     },
     { concurrency: config.projectorConcurrency },
   );
+}
+
+/** Says that a projector runs here: a rollback asks for it. */
+function announce({ db, logger }: Parts): Promise<AsyncDisposable> {
+  return keepAnnounced(db, builtInProjections, logger);
 }
 
 function inOrder(...parts: readonly AsyncDisposable[]): AsyncDisposable {
