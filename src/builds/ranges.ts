@@ -56,17 +56,18 @@ export async function claimRange(
     {
       name: "turnlog_claim_range",
       text: `
+        with free as materialized (
+          select o.range
+          from turnlog.rebuild_ranges o
+          where o.rebuild = $1 and o.done_at is null and o.held_until <= clock_timestamp()
+          order by o.range
+          limit 1
+          for update skip locked
+        )
         update turnlog.rebuild_ranges r
         set holder = $2, held_until = clock_timestamp() + make_interval(secs => $3)
-        where r.rebuild = $1
-          and r.range in (
-            select o.range
-            from turnlog.rebuild_ranges o
-            where o.rebuild = $1 and o.done_at is null and o.held_until <= clock_timestamp()
-            order by o.range
-            limit 1
-            for update skip locked)
-          and r.done_at is null and r.held_until <= clock_timestamp()
+        from free
+        where r.rebuild = $1 and r.range = free.range
         returning r.range, r.from_id, r.until_id`,
     },
     [rebuild, holder, HOLD_SECONDS],
