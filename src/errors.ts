@@ -533,10 +533,13 @@ export class RebuildEndedError extends TurnlogError {
 export class RebuildStoppedError extends TurnlogError {
   readonly code = "REBUILD_STOPPED";
   override readonly retryable = true;
-  readonly rebuild: number;
-  constructor(rebuild: number) {
+  /** Null for a rollback, of which nothing is left. */
+  readonly rebuild: number | null;
+  constructor(rebuild: number | null) {
     super(
-      `Rebuild ${rebuild} stopped. What is done is kept: run the same command to go on, or turnlog cancel ${rebuild}.`,
+      rebuild === null
+        ? "The rollback stopped before the swap. Nothing has changed."
+        : `Rebuild ${rebuild} stopped. What is done is kept: run the same command to go on, or turnlog cancel ${rebuild}.`,
     );
     this.rebuild = rebuild;
   }

@@ -4,6 +4,10 @@ export { AppendId, SessionId } from "./events/ids.ts";
 export {
   AppendIdReusedError,
   AppendOutcomeUnknownError,
+  BuildLockedError,
+  BuildNotFoundError,
+  BuildUnfedError,
+  BuildVerifyFailedError,
   ConfigInvalidError,
   DatabaseUnavailableError,
   EmbeddedUnavailableError,
@@ -17,6 +21,8 @@ export {
   ProjectionParkedError,
   ProjectionUnknownError,
   QueueUnavailableError,
+  RebuildEndedError,
+  RebuildStoppedError,
   RequestNotFoundError,
   RulesOutdatedError,
   SchemaOutdatedError,
@@ -74,3 +80,15 @@ export type {
   SessionStoreOptions,
   WaitOptions,
 } from "./session-store.ts";
+
+export {
+  openBuilds,
+  type Builds,
+  type DeployResult,
+  type RebuildOptions,
+} from "./builds/operator.ts";
+export type { BuildListRow, RebuildProgress } from "./builds/list-builds.ts";
+export type { EndedBuild } from "./builds/end-builds.ts";
+export type { ProjectionPlan, RebuildPlan } from "./builds/plan.ts";
+export type { RebuildResult } from "./builds/run-rebuild.ts";
+export type { Verification } from "./builds/verify.ts";

@@ -68,6 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "errors",
     "events",
     "log/read",
+    "log/session-row",
     "log/stored-row",
     "logger",
     "projections/registry",
@@ -109,7 +110,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "commander",
     "pino",
   ],
-  index: ["errors", "events", "log", "query", "session-store"],
+  index: ["builds", "errors", "events", "log", "query", "session-store"],
 };
 
 function sourceFiles(folder: string): string[] {

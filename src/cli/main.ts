@@ -14,6 +14,12 @@ import {
   EventInvalidError,
   TurnlogError,
 } from "../errors.ts";
+import {
+  buildsCommand,
+  cancelCommand,
+  dropCommand,
+  rollbackCommand,
+} from "./builds-command.ts";
 import { checkCommand } from "./check-command.ts";
 import { demoCommand } from "./demo-command.ts";
 import { exportCommand } from "./export-command.ts";
@@ -26,6 +32,7 @@ import {
   sessionsCommand,
   usageCommand,
 } from "./read-commands.ts";
+import { deployCommand, rebuildCommand } from "./rebuild-command.ts";
 import { startCommand } from "./start-command.ts";
 import { statusCommand } from "./status-command.ts";
 
@@ -134,7 +141,72 @@ function program(): Command {
     "status",
     "print where appends stand on their way into the read tables",
   ).action(done(statusCommand));
+  buildCommands(command);
   return turnlog;
+}
+
+/** Commands for operators of the read tables. */
+function buildCommands(
+  command: (usage: string, description: string) => Command,
+): void {
+  const wait = () =>
+    new Option(
+      "--wait <seconds>",
+      "how long to wait for old transactions, and for locks, before the swap",
+    )
+      .argParser(positiveNumber)
+      .default(60);
+  const running = (usage: string, description: string): Command =>
+    command(usage, description)
+      .option("--plan", "print what would be done, and do nothing")
+      .option("--yes", "do it; without it only the plan is printed")
+      .option(
+        "--max-concurrent <n>",
+        "portions of the log at a time; more processes of the same command share the work",
+        positiveNumber,
+        2,
+      )
+      .addOption(wait());
+  const named = (usage: string, description: string): Command =>
+    command(usage, description)
+      .argument("[projections...]", "names, as in turnlog builds")
+      .option("--all", "every projection");
+
+  running(
+    "rebuild",
+    "build projections anew beside the live builds, verify, and swap; run again to go on with one that stopped",
+  )
+    .argument("[projections...]", "names, as in turnlog builds")
+    .option("--all", "every projection")
+    .option("--session <id>", "only this session, in the live builds")
+    .action(done(rebuildCommand));
+  running(
+    "deploy",
+    "build what has another version in this release, beside the workers of the old one, and swap all at once",
+  )
+    .option(
+      "--hand-over <seconds>",
+      "after the swap, feed the new builds until workers of this release run, at most so long",
+      wholeNumber,
+      0,
+    )
+    .action(done(deployCommand));
+  command("builds", "list builds, and rebuilds that are under way")
+    .option("--all", "those too that were dropped or cancelled")
+    .action(done(buildsCommand));
+  named("rollback", "point the views back at the builds that were live before")
+    .addOption(wait())
+    .action(done(rollbackCommand));
+  named("drop", "drop the builds that are kept for a rollback")
+    .option("--yes", "do it; without it only said what would be dropped")
+    .action(done(dropCommand));
+  command("cancel", "end a rebuild that is under way, and drop its builds")
+    .argument(
+      "[rebuild]",
+      "its number; default: the only one under way",
+      positiveNumber,
+    )
+    .action(done(cancelCommand));
 }
 
 /** Makes the number that a command resolves to the exit code. */

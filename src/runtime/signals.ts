@@ -4,12 +4,15 @@
 const IMPATIENT = 130;
 
 export function untilStopped(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const stop = (signal: NodeJS.Signals): void => {
-      resolve(signal);
-      process.once(signal, () => process.exit(IMPATIENT));
-    };
-    process.once("SIGINT", stop);
-    process.once("SIGTERM", stop);
-  });
+  return new Promise(onStop);
+}
+
+/** Calls `stop` at the first signal to stop; a second one ends the process at once. */
+export function onStop(stop: (signal: NodeJS.Signals) => void): void {
+  const first = (signal: NodeJS.Signals): void => {
+    stop(signal);
+    process.once(signal, () => process.exit(IMPATIENT));
+  };
+  process.once("SIGINT", first);
+  process.once("SIGTERM", first);
 }
