@@ -1,7 +1,7 @@
 /** What comes after the replay is done by one process of a rebuild; another takes over when it falls silent. */
 import type { Db } from "../db/connect.ts";
 
-const HOLD_SECONDS = 15;
+const HOLD_SECONDS = 10;
 
 /** Runs `work` if no other process does so now. False when one does. */
 export async function asFinisher(

@@ -6,7 +6,7 @@ const RANGE_EVENTS = 100_000;
 /** And sessions of it, at most. */
 const RANGE_SESSIONS = 2_000;
 /** A process that is silent for this long has given its range up. */
-export const HOLD_SECONDS = 30;
+export const HOLD_SECONDS = 10;
 
 export interface Range {
   readonly range: number;

@@ -50,7 +50,7 @@ export async function rollbackCommand(
   await using context = await openContext(options);
   const builds = builtIn(context.db);
   const names = namesOf(builds, given, options.all === true);
-  return interruptible(async (signal) => {
+  return await interruptible(async (signal) => {
     let said = "";
     const live = await builds.rollback(names, {
       waitMs: options.wait * 1_000,

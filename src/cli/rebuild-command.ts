@@ -37,12 +37,12 @@ export async function rebuildCommand(
   const builds = builtIn(context.db);
   const names = namesOf(builds, given, options.all === true);
   if (options.session !== undefined)
-    return rebuildOne(builds, names, options.session, options);
+    return await rebuildOne(builds, names, options.session, options);
   if (options.plan === true || options.yes !== true) {
     const plan = await builds.plan(names);
     return showPlan(plan, options);
   }
-  return interruptible(async (signal) => {
+  return await interruptible(async (signal) => {
     const result = await withProgress(
       builds,
       names,
@@ -76,7 +76,7 @@ export async function deployCommand(
   if (options.plan === true || options.yes !== true)
     return showPlan(plan, options);
   const names = plan.projections.map(({ projection }) => projection);
-  return interruptible(async (signal) => {
+  return await interruptible(async (signal) => {
     const done = await withProgress(
       builds,
       names,
