@@ -91,6 +91,8 @@ const SCHEMA_PREFIX = buildSchema(0).slice(0, -1);
 
 /** How long a rebuild may say nothing before somebody should look. */
 const SILENT_MS = 30_000;
+/** Between two steps nobody holds it for a moment. */
+const BETWEEN_STEPS_MS = 3_000;
 
 /** Rebuilds that are under way, each with what keeps it. */
 export async function readRebuilds(
@@ -151,9 +153,9 @@ function troubleOf(row: {
   if (row.trouble !== null) return row.trouble;
   const isAlone =
     row.step === "replaying" ? row.active_ranges === 0 : !row.is_held;
-  if (isAlone)
-    return "no process works on it: run the same command again to go on, or cancel it";
   const silentMs = row.silent_ms ?? row.elapsed_ms;
+  if (isAlone && silentMs > BETWEEN_STEPS_MS)
+    return "no process works on it: run the same command again to go on, or cancel it";
   if (row.step === "replaying" && silentMs > SILENT_MS)
     return `nothing was replayed for ${Math.round(silentMs / 1_000)} s: look for long statements and locks in pg_stat_activity`;
   return null;

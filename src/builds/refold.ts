@@ -10,7 +10,7 @@ import { readPage } from "../log/read.ts";
 import { eventsOf } from "../log/stored-row.ts";
 import { wantedTypes } from "../projector/fold-slice.ts";
 import { buildSchema } from "../projector/open-session.ts";
-import { RowBuffer } from "../projector/row-buffer.ts";
+import { RowBuffer, type RowChange } from "../projector/row-buffer.ts";
 import { writeTable } from "../projector/table-writer.ts";
 import type { NewBuild } from "./rebuild-row.ts";
 
@@ -51,7 +51,9 @@ export async function findMisfolded(
         sql`create temporary table ${sql.identifier(name)} (like ${sql.identifier(buildSchema(build.build))}.${sql.identifier(name)} including indexes) on commit drop`,
       );
     }
-    for (const session of sessions) await foldInto(tx, build, session);
+    const rows = new FoldedRows(tx);
+    for (const session of sessions) await foldInto(tx, rows, build, session);
+    await rows.flush();
     const ids = sessions.map(({ session_id }) => session_id);
     const differing = new Set<string>();
     for (const table of build.projection.tables) {
@@ -63,18 +65,44 @@ export async function findMisfolded(
   });
 }
 
+/** Changes from which they are written. */
+const FULL_CHANGES = 5_000;
+
+/** Rows of several sessions on their way into the temporary tables. */
+class FoldedRows {
+  readonly #tx: Tx;
+  readonly #buffer = new RowBuffer();
+  #changes = 0;
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  readonly add = (change: RowChange): void => {
+    this.#changes += 1;
+    this.#buffer.add(change);
+  };
+
+  get isFull(): boolean {
+    return this.#changes >= FULL_CHANGES;
+  }
+
+  async flush(): Promise<void> {
+    this.#changes = 0;
+    for (const [table, changes] of this.#buffer.take())
+      await writeTable(this.#tx, "pg_temp", table, changes);
+  }
+}
+
 async function foldInto(
   tx: Tx,
+  into: FoldedRows,
   { projection }: NewBuild,
   session: FoldedSession,
 ): Promise<void> {
   const sessionId = SessionId(session.session_id);
-  const buffer = new RowBuffer();
-  const fold = projection.fold(
-    parseHeader(parseJson(session.header)),
-    "",
-    buffer.add,
-  );
+  const header = parseHeader(parseJson(session.header));
+  const fold = projection.fold(header, "", into.add);
   const types = wantedTypes([{ projection }]);
   for (let fromSeq = 0; fromSeq < session.next_seq;) {
     const rows = await readPage(tx, {
@@ -87,8 +115,7 @@ async function foldInto(
       if (isStorageTag(row.type) && !fold.wantsDeltas()) continue;
       for (const event of eventsOf(row)) fold.apply({ ...event, sessionId });
     }
-    for (const [table, changes] of buffer.take())
-      await writeTable(tx, "pg_temp", table, changes);
+    if (into.isFull) await into.flush();
     const last = rows.at(-1);
     fromSeq =
       last === undefined ? session.next_seq : last.seq + last.event_count;

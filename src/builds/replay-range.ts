@@ -12,7 +12,7 @@ import { SessionsApartError, SessionStream } from "./session-stream.ts";
 import { RangeLostError, writeChunk } from "./write-chunk.ts";
 
 /** Sessions whose logs are read as one stream. */
-const PAGE_SESSIONS = 500;
+const PAGE_SESSIONS = 200;
 
 export interface RangeReplay {
   readonly db: Db;

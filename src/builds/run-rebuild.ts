@@ -68,7 +68,7 @@ export async function runRebuild(run: RebuildRun): Promise<RebuildResult> {
     }
     const didIt = await asFinisher(db, rebuild.number, holder, () =>
       finishWithTrouble(run, step, found),
-    ).catch(unlessEnded);
+    ).catch((error: unknown) => unlessEnded(db, rebuild.number, error));
     if (!didIt) await sleep(LOOK_MS);
   }
   const dropped = await dropOlderKept(
@@ -78,9 +78,16 @@ export async function runRebuild(run: RebuildRun): Promise<RebuildResult> {
   return { rebuild: rebuild.number, verified: found.verified, dropped };
 }
 
-/** Another process ended it, one way or the other: the step says which. */
-function unlessEnded(error: unknown): false {
-  if (error instanceof RebuildEndedError) return false;
+/**
+ * Whatever goes wrong when another process has ended it is a matter of that: its tables may be gone.
+ * @throws RebuildEndedError when it was cancelled
+ */
+async function unlessEnded(
+  db: Db,
+  rebuild: number,
+  error: unknown,
+): Promise<false> {
+  if ((await readStep(db, rebuild)) === "done") return false;
   throw error;
 }
 
@@ -146,9 +153,15 @@ async function waitForOld({
   await waitForSnapshots(db, await readMoment(db), {
     timeoutMs: waitMs,
     signal,
-    onWait: (text) => noteTrouble(db, rebuild.number, text),
+    onWait: (text) => noteWait(db, rebuild.number, text),
   });
   await noteTrouble(db, rebuild.number, null);
+}
+
+/** @throws RebuildEndedError when it was cancelled meanwhile */
+async function noteWait(db: Db, rebuild: number, text: string): Promise<void> {
+  await readStep(db, rebuild);
+  await noteTrouble(db, rebuild, text);
 }
 
 async function swap(run: RebuildRun): Promise<void> {
@@ -162,7 +175,7 @@ async function swap(run: RebuildRun): Promise<void> {
       })),
       timeoutMs: waitMs,
       signal,
-      onWait: (text) => noteTrouble(db, rebuild.number, text),
+      onWait: (text) => noteWait(db, rebuild.number, text),
       prepare: (tx) => catchUp(tx, rebuild),
       finish: (tx) => markDone(tx, rebuild.number),
     });

@@ -53,8 +53,9 @@ export function structureOf(db: Db, build: number): Promise<object[]> {
 
 /** Live builds, checkpoints, grants, views and indexes: what a rebuild that is cancelled must leave as it was. */
 export async function liveState(db: Db): Promise<object> {
-  const builds = await buildStates(db);
-  const live = builds.filter(({ status }) => status === "live");
+  const live = (await buildStates(db)).filter(
+    ({ status }) => status === "live",
+  );
   const checkpoints = await db.rows(
     {
       text: "select * from turnlog.checkpoints where build = any($1) order by session_id, build",
@@ -67,12 +68,18 @@ export async function liveState(db: Db): Promise<object> {
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = 'turnlog_read' order by 1`,
   });
-  const schemas = await db.rows({
-    text: "select nspname, nspacl::text from pg_namespace where nspname like 'turnlog%' order by 1",
-  });
+  const schemas = await db.rows(
+    {
+      text: `
+        select nspname, nspacl::text from pg_namespace
+        where nspname in ('turnlog', 'turnlog_read') or nspname = any($1)
+        order by 1`,
+    },
+    [live.map(({ number }) => `turnlog_b${number}`)],
+  );
   const structures = [];
   for (const { number } of live) structures.push(await structureOf(db, number));
-  return { builds, checkpoints, views, schemas, structures };
+  return { live, checkpoints, views, schemas, structures };
 }
 
 /** No build but live and kept ones, and no checkpoint of a build that is over. */
