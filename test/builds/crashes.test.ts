@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Db } from "../../src/db/connect.ts";
 import {
   appendLog,
@@ -7,7 +7,7 @@ import {
   expectFolded,
 } from "../support/append-log.ts";
 import { startBuilder } from "../support/builder-process.ts";
-import { freshDatabase, type TestDatabase } from "../support/database.ts";
+import { useTestDatabase } from "../support/database.ts";
 import { prompt } from "../support/events.ts";
 import { catchUp } from "../support/pipeline.ts";
 import { exampleLog } from "../support/projector-steps.ts";
@@ -24,25 +24,26 @@ const SESSIONS = 240;
 /** Sessions of the first portion. */
 const PORTION = 200;
 
-interface Filled extends TestDatabase, AsyncDisposable {
+interface Filled {
   readonly log: LogLike;
   /** In byte order. */
   readonly ids: readonly string[];
 }
 
-/** A database with many small sessions and a longer one, all in the live tables. */
-async function filledDatabase(): Promise<Filled> {
-  const fresh = await freshDatabase();
-  const { store, db } = fresh;
+const database = useTestDatabase();
+let filled: Filled;
+
+/** Many small sessions and a longer one, all in the live tables; each test leaves them so. */
+beforeAll(async () => {
+  const { store, db } = database();
   const log = await appendLog(store, exampleLog("04-compaction.jsonl"), 500);
   const small = Array.from({ length: SESSIONS }, () => randomUUID());
   await Promise.all(
     small.map((id) => store.append(id, [prompt("hello")], { expectedSeq: 0 })),
   );
   await catchUp(db);
-  const ids = [log.header.id, ...small].toSorted();
-  return { ...fresh, log, ids };
-}
+  filled = { log, ids: [log.header.id, ...small].toSorted() };
+});
 
 /** Something that holds a rebuild up at one of its steps, until the transaction ends. */
 interface Obstacle {
@@ -126,8 +127,7 @@ describe("a builder that is killed", () => {
   it.each(OBSTACLES)(
     "while it is $step leaves the live builds alone, and the next one goes on from there",
     async (obstacle) => {
-      await using filled = await filledDatabase();
-      const { db, url, log } = filled;
+      const { db, url } = database();
       const before = await liveState(db);
       await using tx = await openTransaction(db);
       await obstacle.put(tx, filled);
@@ -148,7 +148,7 @@ describe("a builder that is killed", () => {
         text: "select session_id, build, xmin::text from turnlog.checkpoints order by 1, 2",
       });
       expect(after).toEqual(expect.arrayContaining(written));
-      await expectFolded(db, log);
+      await expectFolded(db, filled.log);
       await expectCheckpointsAtFactsHead(db);
       await expectTidy(db);
     },
@@ -159,8 +159,7 @@ describe("a rebuild that is cancelled", () => {
   it.each(OBSTACLES)(
     "while it is $step leaves nothing behind, and its builder stops",
     async (obstacle) => {
-      await using filled = await filledDatabase();
-      const { db, url } = filled;
+      const { db, url } = database();
       const before = await liveState(db);
       await using tx = await openTransaction(db);
       await obstacle.put(tx, filled);
@@ -183,8 +182,7 @@ describe("a rebuild that is cancelled", () => {
 
 describe("a builder that is interrupted", () => {
   it("stops after what it has in hand and says how to go on", async () => {
-    await using filled = await filledDatabase();
-    const { db, url } = filled;
+    const { db, url } = database();
     const [obstacle] = OBSTACLES;
     await using tx = await openTransaction(db);
     await obstacle?.put(tx, filled);
@@ -204,8 +202,7 @@ describe("a builder that is interrupted", () => {
 
 describe("two builders at once", () => {
   it("share one rebuild and both end well", async () => {
-    await using filled = await filledDatabase();
-    const { db, url, log } = filled;
+    const { db, url } = database();
 
     const ends = await Promise.all([
       startBuilder(url).ended,
@@ -213,7 +210,7 @@ describe("two builders at once", () => {
     ]);
 
     expect(ends.map(({ code }) => code)).toEqual([0, 0]);
-    await expectFolded(db, log);
+    await expectFolded(db, filled.log);
     await expectCheckpointsAtFactsHead(db);
     await expectTidy(db);
   });
