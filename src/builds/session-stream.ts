@@ -136,10 +136,14 @@ export class SessionStream {
 
 function applyRow(row: ReplayRow, feeds: readonly Feed[]): void {
   const due = feeds.filter(({ startSeq }) => startSeq <= row.seq);
-  if (isStorageTag(row.type) && !due.some(({ fold }) => fold.wantsDeltas()))
-    return;
+  const isRun = isStorageTag(row.type);
+  const isWanted = (): boolean =>
+    !isRun || due.some(({ fold }) => fold.wantsDeltas());
+  if (!isWanted()) return;
   for (const event of eventsOf(row)) {
     const projected = { ...event, sessionId: row.session_id };
     for (const { fold } of due) fold.apply(projected);
+    // Nobody wants the rest of a run when nobody wants its next delta: only events that are wanted change a state.
+    if (isRun && !isWanted()) return;
   }
 }
