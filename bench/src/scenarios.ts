@@ -4,6 +4,7 @@ import { appendScenarios } from "./scenarios/appends.ts";
 import { contended } from "./scenarios/contended.ts";
 import { importScenario } from "./scenarios/import.ts";
 import { read } from "./scenarios/read.ts";
+import { rebuildScenarios } from "./scenarios/rebuild.ts";
 import { scale } from "./scenarios/scale.ts";
 import { stream } from "./scenarios/stream.ts";
 import { visibleScenarios } from "./scenarios/visible.ts";
@@ -15,5 +16,6 @@ export const scenarios: readonly Scenario[] = [
   importScenario,
   read,
   ...visibleScenarios,
+  ...rebuildScenarios,
   scale,
 ];

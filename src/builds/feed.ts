@@ -43,7 +43,6 @@ export async function feedOnce(feeding: Feeding): Promise<number> {
     }
   };
   await Promise.all(Array.from({ length: concurrency }, hand));
-  if (waiting.length === 0) await sleep(PAUSE_MS);
   return waiting.length;
 }
 

@@ -1,4 +1,5 @@
 /** What an operator does with builds, from a program: the same as on the command line. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { isPostgresUrl } from "../config.ts";
 import { connect, type Db } from "../db/connect.ts";
 import { checkSchema } from "../db/migrate.ts";
@@ -100,6 +101,9 @@ export interface Builds extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Pause between looks for work of others. */
+const LOOK_MS = 50;
+
 const DEFAULTS = { concurrency: 2, waitMs: 60_000 };
 
 /**
@@ -197,13 +201,14 @@ export function buildsOver(
         const waiting = await unfed(db, known);
         if (waiting.length === 0 || signal.aborted)
           return waiting.map(({ name }) => name);
-        await feedOnce({
+        const fed = await feedOnce({
           db,
           builds,
           logger,
           signal,
           concurrency: DEFAULTS.concurrency,
         });
+        if (fed === 0) await sleep(LOOK_MS);
       }
     },
     async rollback(names, options = {}) {

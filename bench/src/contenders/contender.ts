@@ -25,4 +25,6 @@ export interface ContenderKind {
     readonly databaseUrl: string;
     readonly poolSize: number;
   }) => Promise<Contender>;
+  /** Builds a table of a row for each message anew from all events; absent where there is no such thing. */
+  readonly rebuildMessages?: (databaseUrl: string) => Promise<void>;
 }

@@ -1,4 +1,5 @@
 /** Turnlog itself, through the store that a service holds. */
+import { openBuilds } from "../../../src/builds/operator.ts";
 import { ensureBuilds } from "../../../src/builds/ensure-builds.ts";
 import { connect } from "../../../src/db/connect.ts";
 import { migrate } from "../../../src/db/migrate.ts";
@@ -8,6 +9,11 @@ import type { ContenderKind } from "./contender.ts";
 
 export const turnlog: ContenderKind = {
   name: "turnlog",
+  /** Replay, indexes, verification and swap. */
+  async rebuildMessages(databaseUrl) {
+    await using builds = await openBuilds({ databaseUrl });
+    await builds.rebuild(["messages"]);
+  },
   async install(databaseUrl) {
     await using db = connect({
       databaseUrl,
