@@ -122,7 +122,21 @@ export function isPostgresUrl(value: unknown): boolean {
 }
 
 function isRedisUrl(value: unknown): boolean {
-  return isUrlOf(["redis:", "rediss:"], value);
+  if (typeof value !== "string" || !isUrlOf(["redis:", "rediss:"], value))
+    return false;
+  const { pathname, username, password } = new URL(value);
+  return (
+    /^(\/\d{0,5})?$/.test(pathname) && [username, password].every(isDecodable)
+  );
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isUrlOf(protocols: readonly string[], value: unknown): boolean {

@@ -36,8 +36,11 @@ export type ErrorCode =
   | "SESSION_DELETED"
   | "SESSION_NOT_FOUND"
   | "STORE_CLOSED"
+  | "TRANSACTION_UNSUITABLE"
   | "WAIT_TIMEOUT"
+  | "WRITER_CLOSED"
   | "WRITER_FENCED"
+  | "WRITER_REENTRANT"
   | "WRONG_EXPECTED_SEQ";
 
 /** Base of all Turnlog errors. `retryable` says whether the same call may succeed later unchanged. */
@@ -122,19 +125,57 @@ export class WriterFencedError extends TurnlogError {
   }
 }
 
-/** The session row is locked by another transaction for longer than the server's lock timeout. */
+/** An append can't join this transaction. Nothing was sent but the look at it. */
+export class TransactionUnsuitableError extends TurnlogError {
+  readonly code = "TRANSACTION_UNSUITABLE";
+  constructor(reason: string) {
+    super(`An append can't join what was given as tx. ${reason}`);
+  }
+}
+
+/** A call came from inside a listener of the same writer, while it publishes. Nothing was taken. */
+export class WriterReentrantError extends TurnlogError {
+  readonly code = "WRITER_REENTRANT";
+  readonly sessionId: string;
+  constructor(facts: { sessionId: string }) {
+    super(
+      `A listener of the writer of session ${facts.sessionId} called that writer. Nothing was written; call it once the listener has returned.`,
+    );
+    this.sessionId = facts.sessionId;
+  }
+}
+
+/** The writer was closed before the call: nothing was taken. */
+export class WriterClosedError extends TurnlogError {
+  readonly code = "WRITER_CLOSED";
+  readonly sessionId: string;
+  constructor(facts: { sessionId: string }) {
+    super(
+      `The writer of session ${facts.sessionId} is closed, and nothing was written. Open the session again to go on.`,
+    );
+    this.sessionId = facts.sessionId;
+  }
+}
+
+/** The session is held: its row is locked for longer than the server's lock timeout, or its writer is alive. */
 export class SessionBusyError extends TurnlogError {
   readonly code = "SESSION_BUSY";
   override readonly retryable = true;
   readonly sessionId: string;
-  constructor(facts: { sessionId: string; cause?: unknown }) {
+  /** How long the session's writer counts as alive, in ms, unless it goes on; null when the row is locked. */
+  readonly aliveMs: number | null;
+  constructor(facts: { sessionId: string; aliveMs?: number; cause?: unknown }) {
     super(
-      `Session ${facts.sessionId} is locked by another transaction. Nothing was stored; retry with the same append id.`,
+      facts.aliveMs === undefined
+        ? `Session ${facts.sessionId} is locked by another transaction. Nothing was stored; try again, an append with the same append id.`
+        : `Session ${facts.sessionId} has a writer that is alive, for ${facts.aliveMs} ms or longer. ` +
+            `Wait until it closes, or open the session with takeOver: true to fence it off.`,
       {
         cause: facts.cause,
       },
     );
     this.sessionId = facts.sessionId;
+    this.aliveMs = facts.aliveMs ?? null;
   }
 }
 
@@ -299,9 +340,10 @@ export class FileExistsError extends TurnlogError {
 export class FileUnwritableError extends TurnlogError {
   readonly code = "FILE_UNWRITABLE";
   readonly path: string;
-  constructor(facts: { path: string; reason: string; cause: unknown }) {
+  constructor(facts: { path: string; reason: string; cause?: unknown }) {
+    const remedy = facts.reason === "ENOSPC" ? "Make room, or name" : "Name";
     super(
-      `${facts.path} can't be written (${facts.reason}). Make room or name another place.`,
+      `${facts.path} can't be written (${facts.reason}). ${remedy} another place.`,
       { cause: facts.cause },
     );
     this.path = facts.path;

@@ -31,9 +31,12 @@ export {
   SessionDeletedError,
   SessionNotFoundError,
   StoreClosedError,
+  TransactionUnsuitableError,
   TurnlogError,
   WaitTimeoutError,
+  WriterClosedError,
   WriterFencedError,
+  WriterReentrantError,
   WrongExpectedSeqError,
 } from "./errors.ts";
 export {
@@ -44,6 +47,12 @@ export {
   usageView,
 } from "./query/views.ts";
 export type { ErrorCode } from "./errors.ts";
+export type {
+  CallerTransaction,
+  DrizzleTransaction,
+  PgTransaction,
+  PostgresTransaction,
+} from "./db/joined.ts";
 export type { DerivedMessage } from "./events/derive-messages.ts";
 export type { NewEvent, SessionEvent } from "./events/event.ts";
 export type { NewSessionHeader, SessionHeader } from "./events/header.ts";
@@ -61,9 +70,13 @@ export type {
 export type { AppendResult } from "./log/append-request.ts";
 export type { CheckReport } from "./log/check-session.ts";
 export type { RegisteredType } from "./log/event-types.ts";
+export type { SessionInspection } from "./log/inspect.ts";
 export type { RecordedRequest, RequestQuery } from "./log/request-at.ts";
 export type { TranscriptOptions } from "./log/transcript.ts";
 export type { ReadOptions } from "./log/read.ts";
+export type { EventWindow, WindowOptions } from "./log/event-window.ts";
+export type { EventTrace } from "./log/trace-event.ts";
+export type { SessionsQuery } from "./query/list-sessions.ts";
 export type { MessagesQuery } from "./query/read-views.ts";
 export type {
   MessageRow,
@@ -72,6 +85,14 @@ export type {
   TokenStatsRow,
   UsageRow,
 } from "./query/views.ts";
+export type {
+  CreateOptions,
+  OpenOptions,
+  TakenOver,
+} from "./writer/open-session.ts";
+export type { EventListener } from "./writer/listeners.ts";
+export type { EventMarks, SessionWriter } from "./writer/session-writer.ts";
+export type { WriterOptions } from "./writer/writer-settings.ts";
 export type {
   AppendOptions,
   Page,

@@ -76,7 +76,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "drizzle-orm",
   ],
   query: ["db", "events", "errors", "drizzle-orm"],
-  "session-store": ["config", "db", "errors", "events", "log", "query"],
+  writer: ["db", "errors", "events", "log"],
+  "session-store": [
+    "config",
+    "db",
+    "errors",
+    "events",
+    "log",
+    "query",
+    "writer",
+  ],
   io: ["session-store", "events", "errors"],
   "io/zstd": ["io", "fzstd", "xxhash-wasm", "@hpcc-js/wasm-zstd"],
   embedded: ["errors", "pg", "zod"],
@@ -110,7 +119,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "commander",
     "pino",
   ],
-  index: ["builds", "errors", "events", "log", "query", "session-store"],
+  index: [
+    "builds",
+    "db/joined",
+    "errors",
+    "events",
+    "log",
+    "query",
+    "session-store",
+    "writer",
+  ],
 };
 
 function sourceFiles(folder: string): string[] {

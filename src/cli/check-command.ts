@@ -6,7 +6,7 @@ import type { Finding } from "../events/rules/log-audit.ts";
 import { checkFile, type FileCheckReport } from "../io/check-file.ts";
 import type { CheckReport } from "../log/check-session.ts";
 import { openContext, type CommonOptions } from "./context.ts";
-import { formatCount, printJson } from "./output.ts";
+import { countOf, printJson } from "./output.ts";
 
 export interface CheckOptions extends CommonOptions {
   /** Replace the state beside a stored log where it is not the one the log leaves. */
@@ -34,15 +34,24 @@ export async function checkCommand(
     );
     const fixed = isStateFixed ? " The state has been replaced." : "";
     console.log(
-      `${formatCount(report.events)} events, ${formatCount(report.count)} findings.${fixed}`,
+      `${countOf(report.events, "event")}, ${countOf(report.count, "finding")}.${fixed}`,
     );
   }
   return report.count - accepted - (isStateFixed ? 1 : 0) === 0 ? 0 : 1;
 }
 
+/** @throws ConfigInvalidError for a folder */
 function looksLikeFile(target: string): boolean {
-  const isFile = statSync(target, { throwIfNoEntry: false })?.isFile() === true;
-  return isFile || /\.jsonl(\.zstd?)?$/.test(target) || /[/\\]/.test(target);
+  const found = statSync(target, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true)
+    throw new ConfigInvalidError(
+      `${target} is a folder: name a log file in it, or the id of a stored session. turnlog import --dry-run checks all logs of a folder.`,
+    );
+  return (
+    found?.isFile() === true ||
+    /\.jsonl(\.zstd?)?$/.test(target) ||
+    /[/\\]/.test(target)
+  );
 }
 
 /** A file needs no database, but one that is given knows further event types. */

@@ -1,6 +1,11 @@
 /** `turnlog export [sessions…]`: stored sessions as JSONL logs, into a file, a folder, or to stdout. */
-import { once } from "node:events";
-import { ConfigInvalidError, TurnlogError } from "../errors.ts";
+import { createWriteStream, fstatSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import {
+  ConfigInvalidError,
+  FileUnwritableError,
+  TurnlogError,
+} from "../errors.ts";
 import {
   exportBytes,
   exportToFile,
@@ -10,7 +15,14 @@ import {
 } from "../io/export-session.ts";
 import type { SessionStore } from "../session-store.ts";
 import { openContext, type CommonOptions } from "./context.ts";
-import { formatCount, printJson, printTable, Progress } from "./output.ts";
+import { abortOnSignal } from "../runtime/signals.ts";
+import {
+  formatCount,
+  printableLine,
+  printJson,
+  printTable,
+  Progress,
+} from "./output.ts";
 
 export interface ExportCommandOptions extends CommonOptions {
   readonly all?: boolean;
@@ -21,18 +33,22 @@ export interface ExportCommandOptions extends CommonOptions {
   readonly force?: boolean;
 }
 
-/** Exit code 1 when a session could not be exported; the others are. */
+/** Exit code 1 when a session could not be exported; the others are. A signal leaves no half of a file. */
 export async function exportCommand(
   sessions: readonly string[],
-  options: ExportCommandOptions,
+  { file: path, ...rest }: ExportCommandOptions,
 ): Promise<number> {
+  const options: ExportCommandOptions =
+    path === "-" || path === undefined ? rest : { ...rest, file: path };
   requireTarget(sessions, options);
+  const signal = abortOnSignal();
   await using context = await openContext(options);
   const { store } = context;
   const format = {
     packed: options.unpacked !== true,
     zstd: options.zstd === true,
     overwrite: options.force === true,
+    signal,
   };
   const [only = ""] = sessions;
   if (options.folder !== undefined)
@@ -43,7 +59,7 @@ export async function exportCommand(
       format,
     );
   if (options.file === undefined) {
-    await writeOut(exportBytes(store, only, format));
+    await writeOut(exportBytes(store, only, format), signal);
     return 0;
   }
   const report = await exportToFile(store, only, options.file, format);
@@ -95,7 +111,9 @@ async function exportMany(
     } catch (error) {
       if (!(error instanceof TurnlogError) || error.retryable) throw error;
       progress.clear();
-      console.error(`${sessionId}: not exported: ${error.message}`);
+      console.error(
+        printableLine(`${sessionId}: not exported: ${error.message}`),
+      );
       failed += 1;
     }
   }
@@ -119,14 +137,30 @@ function printReports(
     );
 }
 
-/** As fast as the reader takes it; one that has seen enough ends it. */
-async function writeOut(pieces: AsyncIterable<Buffer>): Promise<void> {
+const STDOUT = 1;
+
+/**
+ * As fast as the reader takes it; one that has seen enough ends it. A file behind stdout is written by a stream that
+ * goes on where the system took a part of the bytes only; the one of the process does not.
+ * @throws FileUnwritableError
+ */
+async function writeOut(
+  pieces: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
+  const target = fstatSync(STDOUT).isFile()
+    ? createWriteStream("", { fd: STDOUT, autoClose: false })
+    : process.stdout;
   try {
-    for await (const piece of pieces) {
-      if (process.stdout.errored !== null) return;
-      if (!process.stdout.write(piece)) await once(process.stdout, "drain");
-    }
+    await pipeline(pieces, target, { end: false, signal });
   } catch (error) {
-    if (process.stdout.errored !== error) throw error;
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "EPIPE") return;
+    if (!(error instanceof Error && "syscall" in error)) throw error;
+    throw new FileUnwritableError({
+      path: "The output",
+      reason: String(code),
+      cause: error,
+    });
   }
 }

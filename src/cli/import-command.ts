@@ -2,6 +2,8 @@
 import { statSync } from "node:fs";
 import { silentLogger } from "../logger.ts";
 import { readStatus } from "../query/status.ts";
+import { ConfigInvalidError } from "../errors.ts";
+import type { SessionHeader } from "../events/header.ts";
 import type { ImportReport } from "../io/import-file.ts";
 import type { ForeignFormat } from "../io/foreign/convert.ts";
 import { foreignLog } from "../io/foreign/foreign-log.ts";
@@ -9,7 +11,14 @@ import { LogFileError } from "../io/log-file-error.ts";
 import { findLogs, requirePlace } from "../io/session-folders.ts";
 import { openContext, type CommonOptions, type Context } from "./context.ts";
 import { importFiles, type ImportTask } from "./import-files.ts";
-import { formatCount, printJson, printTable, Progress } from "./output.ts";
+import {
+  countOf,
+  printableLine,
+  formatCount,
+  printJson,
+  printTable,
+  Progress,
+} from "./output.ts";
 import { startPipeline, untilCaughtUp } from "../runtime/pipeline.ts";
 
 export interface ImportCommandOptions extends CommonOptions {
@@ -30,10 +39,7 @@ export async function importCommand(
   const tasks =
     format === undefined
       ? (await Promise.all(paths.map(tasksOf))).flat()
-      : paths.map((file) => ({
-          file,
-          options: { open: foreignLog(format, file) },
-        }));
+      : paths.map((file) => foreignTask(format, file));
   const { dryRun = false, allowFindings = false, concurrency } = options;
   const reports = await importFiles(context.store, tasks, {
     dryRun,
@@ -45,33 +51,55 @@ export async function importCommand(
   else {
     const hasFindings = reports.some(({ findingCount }) => findingCount > 0);
     printTable(reports.map((report) => reportRow(report, hasFindings)));
-    const what = dryRun ? "events would be appended" : "events appended";
-    console.log(
-      `${formatCount(appended)} ${what} from ${formatCount(tasks.length)} files.`,
-    );
+    const what = dryRun ? "would be appended" : "appended";
+    const refused = reports.filter(
+      ({ outcome }) => outcome === "refused",
+    ).length;
+    const taken = countOf(tasks.length - refused, "file");
+    const rest = refused === 0 ? "" : ` ${countOf(refused, "file")} refused.`;
+    console.log(`${countOf(appended, "event")} ${what} from ${taken}.${rest}`);
   }
   if (appended > 0 && !dryRun) await fillReadTables(context);
   return reports.some((report) => report.outcome === "refused") ? 1 : 0;
 }
 
+/** @throws ConfigInvalidError for a folder: only our own logs have a layout of folders */
+function foreignTask(format: ForeignFormat, file: string): ImportTask {
+  if (isFolder(file))
+    throw new ConfigInvalidError(
+      `${file} is a folder: with --format name the files themselves.`,
+    );
+  return { file, options: { open: foreignLog(format, file) } };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
 /** A file stands for itself; a folder for the logs below it, each of which must stand in its place. */
 async function tasksOf(path: string): Promise<readonly ImportTask[]> {
-  const isFolder =
-    statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (!isFolder) return [{ file: path }];
-  const { logs, strays, doubles } = await findLogs(path);
+  if (!isFolder(path)) return [{ file: path }];
+  const { logs, strays, doubles, unreadable } = await findLogs(path);
   for (const stray of strays)
     console.error(
-      `${stray}: not where the folder layout has its logs, and passed over; name the file itself to import it`,
+      printableLine(
+        `${stray}: not where the folder layout has its logs, or a symbolic link, and passed over; name the file itself to import it`,
+      ),
     );
-  if (logs.length === 0)
+  if (logs.length === 0 && unreadable.size === 0)
     console.error(
-      `${path}: no logs found; they are <project>/<session>/session.jsonl or session.jsonl.zstd`,
+      printableLine(
+        `${path}: no logs found; they are <project>/<session>/session.jsonl or session.jsonl.zstd`,
+      ),
     );
-  return logs.map((file) => ({
+  const refused = [...unreadable].map(([file, error]) => ({
+    file,
+    options: { open: () => Promise.reject(error) },
+  }));
+  const found = logs.map((file) => ({
     file,
     options: {
-      requireHeader: (header) => {
+      requireHeader: (header: SessionHeader) => {
         const other = doubles.get(file);
         if (other !== undefined)
           throw new LogFileError(
@@ -83,6 +111,7 @@ async function tasksOf(path: string): Promise<readonly ImportTask[]> {
       },
     },
   }));
+  return [...found, ...refused];
 }
 
 function reportRow(report: ImportReport, hasFindings: boolean) {

@@ -1,5 +1,5 @@
 /** Imports files, several at a time, shows how far it is, and says what became of each. */
-import { formatCount, Progress } from "./output.ts";
+import { countOf, formatCount, printableLine, Progress } from "./output.ts";
 import {
   importFile,
   type ImportOptions,
@@ -39,7 +39,8 @@ export async function importFiles(
         onProgress: ({ phase, events }) => meter.show(at, file, phase, events),
       });
       meter.done(at);
-      for (const line of remarksOn(report)) console.error(line);
+      for (const line of remarksOn(report, common.dryRun === true))
+        console.error(printableLine(line));
       reports[at] = report;
     }
   };
@@ -102,7 +103,7 @@ const FINDINGS_HINT =
   "; if the log is wanted as it is, import it with --allow-findings";
 
 /** What a person should know of an import beyond its row in the table: `file:line: what`. */
-function remarksOn(report: ImportReport): string[] {
+function remarksOn(report: ImportReport, isDryRun: boolean): string[] {
   const { file, line, reason, code, tail, converted, findingCount } = report;
   const at = (number: number | null): string =>
     number === null ? file : `${file}:${number}`;
@@ -117,12 +118,14 @@ function remarksOn(report: ImportReport): string[] {
     );
   if (converted > 0)
     remarks.push(
-      `${file}: ${formatCount(converted)} events of an earlier shape were converted`,
+      `${file}: ${countOf(converted, "event")} of an earlier shape converted`,
     );
   remarks.push(...report.remarks.map((remark) => `${file}: note: ${remark}`));
   if (findingCount > 0)
     remarks.push(
-      `${file}: ${formatCount(findingCount)} findings accepted; see: turnlog check ${report.sessionId ?? file}`,
+      isDryRun
+        ? `${file}: ${countOf(findingCount, "finding")} would be accepted; see: turnlog check ${file}`
+        : `${file}: ${countOf(findingCount, "finding")} accepted; see: turnlog check ${report.sessionId ?? file}`,
     );
   return remarks;
 }

@@ -33,6 +33,7 @@ import {
   usageCommand,
 } from "./read-commands.ts";
 import { deployCommand, rebuildCommand } from "./rebuild-command.ts";
+import { StoppedError } from "../runtime/signals.ts";
 import { startCommand } from "./start-command.ts";
 import { statusCommand } from "./status-command.ts";
 
@@ -42,7 +43,9 @@ const WRONG_USAGE = 2;
 async function main(): Promise<void> {
   // A reader that has seen enough (`| head`) is no failure: what else is printed goes nowhere.
   process.stdout.on("error", (error) => {
-    if (!("code" in error && error.code === "EPIPE")) throw error;
+    if ("code" in error && error.code === "EPIPE") return;
+    console.error(`turnlog: the output can't be written: ${error.message}`);
+    process.exit(FAILED);
   });
   try {
     await program().parseAsync();
@@ -242,6 +245,7 @@ function positiveNumber(text: string): number {
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError)
     return error.exitCode === 0 ? 0 : WRONG_USAGE;
+  if (error instanceof StoppedError) return error.exitCode;
   if (!(error instanceof TurnlogError)) {
     console.error(error);
     return FAILED;

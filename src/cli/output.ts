@@ -65,6 +65,11 @@ export function shorten(text: string, width: number): string {
   return `${shown.trimEnd()}…`;
 }
 
+/** A count with its noun: `1 file`, `2,000 files`. */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** `1,234,567`. */
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
@@ -104,10 +109,15 @@ export function printable(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, "\uFFFD");
 }
 
+/** The same on one line: a name with a line feed can't look like a line of its own. */
+export function printableLine(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, "\uFFFD");
+}
+
 function cellText(cell: Cell): string {
   return typeof cell === "number"
     ? Number.isInteger(cell)
       ? formatCount(cell)
       : String(cell)
-    : printable(String(cell ?? ""));
+    : printableLine(String(cell ?? ""));
 }

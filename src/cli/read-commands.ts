@@ -21,7 +21,7 @@ export async function sessionsCommand(
   if (options.json === true) printJson(rows);
   else if (rows.length === 0)
     console.log(
-      "No sessions to show. Import some with: turnlog import <files…>",
+      "No sessions in the read tables. Import some with: turnlog import <files…>",
     );
   else
     printTable(

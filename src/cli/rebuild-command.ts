@@ -4,15 +4,14 @@ import type { RebuildResult } from "../builds/run-rebuild.ts";
 import { ConfigInvalidError, RebuildStoppedError } from "../errors.ts";
 import { silentLogger } from "../logger.ts";
 import { builtInProjections } from "../projections/registry.ts";
-import { onStop } from "../runtime/signals.ts";
+import { abortOnSignal, StoppedError } from "../runtime/signals.ts";
 import { openContext, type CommonOptions } from "./context.ts";
 import { printJson } from "./output.ts";
 import { printPlan } from "./plan-output.ts";
 import { withProgress } from "./rebuild-progress.ts";
 
+const FAILED = 1;
 const WRONG_USAGE = 2;
-/** What a shell gives a command that Ctrl-C ended. */
-const INTERRUPTED = 130;
 
 interface RunOptions extends CommonOptions {
   /** Print what would be done, and do nothing. */
@@ -130,17 +129,18 @@ export function builtIn(db: Parameters<typeof buildsOver>[0]): Builds {
 export async function interruptible(
   work: (signal: AbortSignal) => Promise<number>,
 ): Promise<number> {
-  const stop = new AbortController();
-  onStop(() => {
-    process.stderr.write("\nStopping after what is in hand …\n");
-    stop.abort();
-  });
+  const signal = abortOnSignal();
+  signal.addEventListener("abort", () =>
+    process.stderr.write("\nStopping after what is in hand …\n"),
+  );
   try {
-    return await work(stop.signal);
+    return await work(signal);
   } catch (error) {
     if (!(error instanceof RebuildStoppedError)) throw error;
     console.error(`turnlog: ${error.message}`);
-    return INTERRUPTED;
+    return signal.reason instanceof StoppedError
+      ? signal.reason.exitCode
+      : FAILED;
   }
 }
 

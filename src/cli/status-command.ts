@@ -1,4 +1,5 @@
 /** `turnlog status`: one line a hop on the way from append to read table. */
+import type { Config } from "../config.ts";
 import type { RedisProbe } from "../queue/redis/probe-redis.ts";
 import { readStatus, type PipelineStatus } from "../query/status.ts";
 import { openContext, type CommonOptions } from "./context.ts";
@@ -7,7 +8,7 @@ import { formatCount, printJson, printTable } from "./output.ts";
 export async function statusCommand(options: CommonOptions): Promise<number> {
   await using context = await openContext(options);
   const status = await readStatus(context.db);
-  const redis = await readRedis(context.config.redisUrl);
+  const redis = await readRedis(context.config);
   if (options.json === true) printJson({ ...status, redis });
   else printStatus(status, redis);
   return 0;
@@ -49,10 +50,13 @@ export function printStatus(
 }
 
 /** Null where no Redis is configured; its client is not loaded then. */
-async function readRedis(redisUrl: string | null): Promise<RedisProbe | null> {
+async function readRedis({
+  redisUrl,
+  redisPrefix,
+}: Config): Promise<RedisProbe | null> {
   if (redisUrl === null) return null;
   const { probeRedis } = await import("../queue/redis/probe-redis.ts");
-  return probeRedis(redisUrl);
+  return probeRedis(redisUrl, redisPrefix);
 }
 
 function redisLine({ isReachable, reason }: RedisProbe): string {

@@ -7,7 +7,7 @@ import {
 } from "../errors.ts";
 
 /** Schema version that this client was made for. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
@@ -19,6 +19,10 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "ENOENT",
+  // Of the `postgres` package, where an append joins a transaction of it.
+  "CONNECTION_CLOSED",
+  "CONNECTION_DESTROYED",
+  "CONNECTION_ENDED",
 ]);
 
 /** SQLSTATEs of a server that is not there for us: connection failures, shutdown, log-in, too many connections. */

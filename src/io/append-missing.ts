@@ -4,6 +4,7 @@ import type { SessionEvent } from "../events/event.ts";
 import { membersOf } from "../events/expand-runs.ts";
 import { eventCountOf, type LogRecord } from "../events/log-record.ts";
 import type { SessionHeader } from "../events/header.ts";
+import type { Finding } from "../events/rules/log-audit.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
 import type { SessionInfo, SessionStore } from "../session-store.ts";
 import { LogFileError } from "./log-file-error.ts";
@@ -17,7 +18,8 @@ export interface AppendTask {
   readonly events: number;
   /** The session as it is stored; null when it is not. */
   readonly stored: SessionInfo | null;
-  readonly allowFindings: boolean;
+  /** What the log breaks, accepted as it is: kept beside the events as they are stored. Null: nothing may be broken. */
+  readonly accepted: readonly Finding[] | null;
   /** Compare only, and count what would be appended. */
   readonly dryRun: boolean;
   /** Called after each append with the number of events in it. */
@@ -43,8 +45,10 @@ export async function appendMissing(task: AppendTask): Promise<void> {
   const head = stored?.head ?? 0;
   const known = new StoredEvents(store, header.id, Math.min(head, events));
   const appender = new Appender(task, head);
+  let last = { line: 1, nextSeq: 0 };
   for await (const { record, seq, line, characters } of log.records) {
     const nextSeq = seq + eventCountOf(record);
+    last = { line, nextSeq };
     const isWhole = seq >= head && nextSeq <= events;
     if (isWhole) await appender.add(record, characters);
     else
@@ -58,6 +62,11 @@ export async function appendMissing(task: AppendTask): Promise<void> {
     if (nextSeq >= events) break;
   }
   await appender.end();
+  if (last.nextSeq < events)
+    throw changed(
+      last.line,
+      `the file has changed while it was read: nothing of it is left behind seq ${last.nextSeq - 1}`,
+    );
 }
 
 /** The store checks each event again as it is appended, so a file that changed meanwhile does no harm. */
@@ -139,19 +148,24 @@ class Appender {
   }
 
   async #append(records: readonly LogRecord[]): Promise<void> {
-    const { store, dryRun, allowFindings, onAppended } = this.#task;
+    const { store, dryRun, accepted, onAppended } = this.#task;
     const { id, version: _version, ...header } = this.#task.header;
     if (!dryRun)
       await store.appendRecords(id, records, {
         expectedSeq: this.#nextSeq,
         header,
-        allowFindings,
+        allowFindings: accepted !== null,
       });
+    const firstSeq = this.#nextSeq;
     const count = records.reduce(
       (sum, record) => sum + eventCountOf(record),
       0,
     );
     this.#nextSeq += count;
+    const here = (accepted ?? []).filter(
+      ({ seq }) => seq !== null && seq >= firstSeq && seq < this.#nextSeq,
+    );
+    if (!dryRun && here.length > 0) await store.recordFindings(id, here);
     onAppended(count);
   }
 }

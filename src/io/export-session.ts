@@ -2,6 +2,8 @@
 import type { SessionStore } from "../session-store.ts";
 import { encodeLog, type Encoding } from "./encode-log.ts";
 import { exportLines, type ExportFormat } from "./export-lines.ts";
+import { access, rm } from "node:fs/promises";
+import { FileExistsError } from "../errors.ts";
 import { logPath } from "./session-folders.ts";
 import { writeFile, type WriteOptions } from "./write-file.ts";
 
@@ -33,7 +35,10 @@ export async function exportToFile(
   return { sessionId, file, bytes: await writeFile(file, pieces, options) };
 }
 
-/** The same into `<root>/<project>/<session>/session.jsonl`, with `.zstd` when compressed. */
+/**
+ * The same into `<root>/<project>/<session>/session.jsonl`, with `.zstd` when compressed. A session has one log in a
+ * folder: the other of the two is in the way, and is removed when files may be overwritten.
+ */
 export async function exportToFolder(
   store: SessionStore,
   sessionId: string,
@@ -41,6 +46,21 @@ export async function exportToFolder(
   options: ExportOptions,
 ): Promise<ExportReport> {
   const { header } = await store.session(sessionId);
-  const name = options.zstd ? "session.jsonl.zstd" : "session.jsonl";
-  return exportToFile(store, sessionId, logPath(root, header, name), options);
+  const plain = logPath(root, header, "session.jsonl");
+  const compressed = logPath(root, header, "session.jsonl.zstd");
+  const [file, other] = options.zstd
+    ? [compressed, plain]
+    : [plain, compressed];
+  if (!options.overwrite && (await isThere(other)))
+    throw new FileExistsError({ path: other });
+  const report = await exportToFile(store, sessionId, file, options);
+  if (options.overwrite) await rm(other, { force: true });
+  return report;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,5 +1,4 @@
 /** Imports one log file: checked as a whole first, then appended; what is stored already is compared, not repeated. */
-import { stat } from "node:fs/promises";
 import {
   EventInvalidError,
   EventTooLargeError,
@@ -14,6 +13,7 @@ import type { SessionInfo, SessionStore } from "../session-store.ts";
 import { appendMissing, type AppendTask } from "./append-missing.ts";
 import { checkRecords, type Checked } from "./check-records.ts";
 import { LogFileError, type RefusalCode } from "./log-file-error.ts";
+import { requireFile } from "./require-file.ts";
 import {
   openLogRecords,
   type OpenLog,
@@ -117,7 +117,7 @@ export async function importFile(
       header,
       events,
       onAppended,
-      allowFindings: options.allowFindings === true,
+      accepted: options.allowFindings === true ? findings : null,
       dryRun: options.dryRun === true,
     });
     if (findings.length > 0 && options.dryRun !== true)
@@ -131,8 +131,23 @@ export async function importFile(
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === null) throw error;
+    if (refusal.code === "RULE_BROKEN") {
+      const known = await storedAsItIs(store, file, options);
+      if (known !== null) return known;
+    }
     return { ...report, appended, outcome: "refused", ...refusal };
   }
+}
+
+/** A log that breaks rules and is stored whole was accepted before: importing it again changes nothing. */
+async function storedAsItIs(
+  store: SessionStore,
+  file: string,
+  options: ImportOptions,
+): Promise<ImportReport | null> {
+  const again = { ...options, allowFindings: true, dryRun: true };
+  const report = await importFile(store, file, again);
+  return report.outcome === "unchanged" ? report : null;
 }
 
 /** Appends what is missing, and looks again when another importer of the same session was faster. */
@@ -183,7 +198,7 @@ async function checkLog(
   file: string,
   options: ImportOptions,
 ): Promise<CheckedLog> {
-  await requireFile(file);
+  if (options.open === undefined) await requireFile(file);
   const open =
     options.open ?? ((before?: ReadingNotes) => openLogRecords(file, before));
   await using log = await open();
@@ -197,19 +212,6 @@ async function checkLog(
   });
   const notes = log.notes();
   return { open: () => open(notes), header: log.header, checked, notes };
-}
-
-async function requireFile(file: string): Promise<void> {
-  const found = await stat(file).catch((cause: unknown) => {
-    throw new LogFileError(
-      "FILE_UNREADABLE",
-      null,
-      "there is no such file, or it can't be read",
-      { cause },
-    );
-  });
-  if (!found.isFile())
-    throw new LogFileError("FILE_UNREADABLE", null, "it is not a file");
 }
 
 async function findSession(

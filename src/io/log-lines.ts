@@ -71,9 +71,10 @@ export function at<T>(line: number, read: () => T): T {
 
 /** The version is judged first, so that a newer log is never called broken. */
 function headerOf(line: Line): SessionHeader {
-  const value = parseLine(line, "the header line is not JSON");
+  const value = parseOrThrow(line, "the header line is not JSON");
   if (isJsonObject(value) && typeof value["version"] === "number")
     checkVersion(value["version"]);
+  refuseLossyNumbers(line);
   if (!isJsonObject(value) || value["type"] !== "session")
     throw corrupt(
       line.number,
@@ -101,8 +102,12 @@ function packedRow(row: JsonObject, type: StorageTag): CheckedRun {
 }
 
 function parseLine(line: Line, reason: string): JsonValue {
-  if (line.fault !== null) throw corrupt(line.number, `the line ${line.fault}`);
   const value = parseOrThrow(line, reason);
+  refuseLossyNumbers(line);
+  return value;
+}
+
+function refuseLossyNumbers(line: Line): void {
   const lossy = findLossyNumber(line.text);
   if (lossy !== null)
     throw new LogFileError(
@@ -110,10 +115,10 @@ function parseLine(line: Line, reason: string): JsonValue {
       line.number,
       `${lossy.path} ${lossy.reason}`,
     );
-  return value;
 }
 
 function parseOrThrow(line: Line, reason: string): JsonValue {
+  if (line.fault !== null) throw corrupt(line.number, `the line ${line.fault}`);
   try {
     return JSON.parse(line.text);
   } catch (cause) {

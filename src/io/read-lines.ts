@@ -1,8 +1,11 @@
 /** Reads a text file line by line in constant memory, and says of each line whether it is whole. */
 import { isUtf8 } from "node:buffer";
+import { LogFileError } from "./log-file-error.ts";
 import { readPieces } from "./read-pieces.ts";
 
 const LINE_FEED = 10;
+/** No event is as long: a line is held whole, so there is an end to what is held. */
+const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
 export interface Line {
   /** From 1. */
@@ -17,13 +20,16 @@ export interface Line {
 
 /**
  * Yields the lines of a file, compressed or not.
- * @throws LogFileError for a file that can't be read or decoded
+ * @throws LogFileError for a file that can't be read or decoded, or with a line of more than 256 MiB
  */
 export async function* readLines(path: string): AsyncGenerator<Line> {
   let rest: Buffer[] = [];
+  let restBytes = 0;
   let number = 0;
-  for await (const { bytes, isSealed } of readPieces(path)) {
+  let isCut = false;
+  for await (const { bytes, isSealed, isCutOff } of readPieces(path)) {
     let start = 0;
+    isCut ||= isCutOff === true;
     for (
       let end = bytes.indexOf(LINE_FEED);
       end !== -1;
@@ -33,18 +39,30 @@ export async function* readLines(path: string): AsyncGenerator<Line> {
       const last = bytes.subarray(start, end);
       const line = rest.length === 0 ? last : Buffer.concat([...rest, last]);
       rest = [];
+      restBytes = 0;
       start = end + 1;
       yield { number, ...decode(line), isSealed };
     }
-    if (start < bytes.length) rest.push(bytes.subarray(start));
+    if (start === bytes.length) continue;
+    rest.push(bytes.subarray(start));
+    restBytes += bytes.length - start;
+    if (restBytes > MAX_LINE_BYTES) throw tooLong(number + 1);
   }
-  if (rest.length > 0)
+  if (isCut || rest.length > 0)
     yield {
       number: number + 1,
       text: "",
       fault: "is cut off",
       isSealed: false,
     };
+}
+
+function tooLong(line: number): LogFileError {
+  return new LogFileError(
+    "EVENT_TOO_LARGE",
+    line,
+    `the line has more than ${MAX_LINE_BYTES} bytes, which no event has`,
+  );
 }
 
 function decode(bytes: Buffer): Pick<Line, "text" | "fault"> {

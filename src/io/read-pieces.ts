@@ -8,6 +8,8 @@ export interface Piece {
   readonly bytes: Buffer;
   /** True in a complete compressed frame: it was written whole, so whatever is wrong in it is damage. */
   readonly isSealed: boolean;
+  /** The file breaks off behind these bytes, in the middle of a compressed frame. */
+  readonly isCutOff?: boolean;
 }
 
 const PIECE_BYTES = 256 * 1024;

@@ -2,6 +2,7 @@
  * The folder layout of the DeepSeek Harness: `<root>/<project>/<session>/session.jsonl`, or `session.jsonl.zstd` when it
  * is compressed. The project's name is made of the working directory, the session's of its id.
  */
+import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { SessionHeader } from "../events/header.ts";
@@ -32,21 +33,22 @@ export function logPath(
 export interface FoundLogs {
   /** Paths, sorted. */
   readonly logs: readonly string[];
-  /** Logs under other names or at other places, which the layout does not have. */
+  /** Logs under other names or at other places, which the layout does not have, and symbolic links. */
   readonly strays: readonly string[];
+  /** Folders that can't be read, with the reason. */
+  readonly unreadable: ReadonlyMap<string, LogFileError>;
   /** Logs that can't be told apart: several for one session. */
   readonly doubles: ReadonlyMap<string, string>;
 }
 
 /**
- * Finds the logs below a root, a project's folder, or a session's. Symbolic links are not followed.
- * @throws LogFileError when the folder can't be read
+ * Finds the logs below a root, a project's folder, or a session's. Symbolic links are not followed. Never rejects: a
+ * folder that can't be read is told of.
  */
 export async function findLogs(folder: string): Promise<FoundLogs> {
-  const found: string[] = [];
-  const strays: string[] = [];
-  await walk(resolve(folder), DEPTH, found, strays);
-  const logs = found.toSorted();
+  const found = new Walk();
+  await found.walk(resolve(folder), DEPTH);
+  const logs = found.logs.toSorted();
   const first = new Map<string, string>();
   const doubles = new Map<string, string>();
   for (const log of logs) {
@@ -58,7 +60,8 @@ export async function findLogs(folder: string): Promise<FoundLogs> {
       doubles.set(other, doubles.get(other) ?? log);
     }
   }
-  return { logs, strays: strays.toSorted(), doubles };
+  const { strays, unreadable } = found;
+  return { logs, strays: strays.toSorted(), doubles, unreadable };
 }
 
 /** @throws LogFileError when a log does not stand where its header says */
@@ -78,31 +81,42 @@ export function requirePlace(log: string, header: SessionHeader): void {
   );
 }
 
-/** @throws LogFileError */
-async function walk(
-  folder: string,
-  depth: number,
-  logs: string[],
-  strays: string[],
-): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(
-    (cause: unknown) => {
-      throw new LogFileError(
-        "FILE_UNREADABLE",
-        null,
-        `the folder ${folder} can't be read`,
-        { cause },
-      );
-    },
-  );
-  for (const entry of entries) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory() && depth > 0)
-      await walk(path, depth - 1, logs, strays);
-    else if (entry.isFile() && LOG_NAMES.includes(entry.name)) logs.push(path);
-    else if (entry.isFile() && /\.jsonl(\.zstd?)?$/.test(entry.name))
-      strays.push(path);
+class Walk {
+  readonly logs: string[] = [];
+  readonly strays: string[] = [];
+  readonly unreadable = new Map<string, LogFileError>();
+
+  /** @param depth folders below this one that logs may stand in */
+  async walk(folder: string, depth: number): Promise<void> {
+    for (const entry of await this.#entries(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) await this.walk(path, depth - 1);
+      else if (entry.isSymbolicLink()) this.strays.push(path);
+      else if (!entry.isFile()) continue;
+      else if (LOG_NAMES.includes(entry.name) && depth >= 0)
+        this.logs.push(path);
+      else if (/\.jsonl(\.zstd?)?$/.test(entry.name)) this.strays.push(path);
+    }
   }
+
+  async #entries(folder: string): Promise<readonly Dirent[]> {
+    try {
+      return await readdir(folder, { withFileTypes: true });
+    } catch (cause) {
+      const reason = `the folder can't be read (${errorCode(cause)})`;
+      this.unreadable.set(
+        folder,
+        new LogFileError("FILE_UNREADABLE", null, reason, { cause }),
+      );
+      return [];
+    }
+  }
+}
+
+function errorCode(error: unknown): string {
+  return error instanceof Error && "code" in error
+    ? String(error.code)
+    : "unknown";
 }
 
 /** Runs of separators become one dash; the readable part is cut, so that two directories may share a name. */

@@ -15,6 +15,14 @@ export interface AppendCall {
   /** After the batch. */
   readonly state: RulesState;
   readonly batch: EncodedAppend;
+  /** Null for an append of nobody who holds the session. */
+  readonly writer?: WriterHold | null;
+}
+
+/** Who appends, and for how long that shows it to be alive, in ms. */
+interface WriterHold {
+  readonly epoch: number;
+  readonly holdMs: number;
 }
 
 export interface AppendAnswer {
@@ -42,13 +50,26 @@ const APPEND = {
       $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
 };
 
+/** The same for the writer that creates the session: it holds it from the commit on. */
+const CREATE_HELD = {
+  name: "turnlog_create_held",
+  text: `
+    select a.outcome, a.first_seq, a.next_seq, a.epoch,
+           case when a.outcome = 'appended'
+                then turnlog.hold_writer_v1($1, a.incarnation, a.epoch, $7) end as held_epoch
+    from turnlog.append_v1(
+      $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+      $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24) a`,
+};
+
 /** Sends the append once. Locks the session row for the length of the statement. */
 export async function callAppend(
   db: Queryable,
   call: AppendCall,
   timeoutMs?: number,
 ): Promise<AppendAnswer> {
-  const { batch, creation } = call;
+  const { batch, creation, writer = null } = call;
+  const isHeldCreation = writer !== null && creation !== null;
   const identity = [
     call.sessionId,
     call.appendId,
@@ -56,7 +77,10 @@ export async function callAppend(
     call.expectedSeq,
     call.incarnation,
   ];
-  const writer = [null, null];
+  const hold = [
+    isHeldCreation ? null : (writer?.epoch ?? null),
+    writer?.holdMs ?? null,
+  ];
   const created = [
     creation?.headerText ?? null,
     creation?.tenant ?? null,
@@ -68,15 +92,10 @@ export async function callAppend(
     batch.eventCount,
     batch.factsEnd,
   ];
-  const values = [
-    ...identity,
-    ...writer,
-    ...created,
-    ...shape,
-    ...batch.columns,
-  ];
+  const values = [...identity, ...hold, ...created, ...shape, ...batch.columns];
+  const statement = isHeldCreation ? CREATE_HELD : APPEND;
   const [answer] = await db.rows<AppendAnswer>(
-    timeoutMs === undefined ? APPEND : { ...APPEND, timeoutMs },
+    timeoutMs === undefined ? statement : { ...statement, timeoutMs },
     values,
   );
   if (answer === undefined) throw new Error("append_v1 returned no row");

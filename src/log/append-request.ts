@@ -68,7 +68,12 @@ export function takeHeader(given: unknown): JsonValue {
 }
 
 /** @throws EventInvalidError when the header could not be opened again */
-export function creationOf(request: AppendRequest): Creation {
+export function creationOf(
+  request: Pick<
+    AppendRequest,
+    "sessionId" | "now" | "tenant" | "recreate" | "header"
+  >,
+): Creation {
   const { sessionId, now, tenant, recreate } = request;
   try {
     const given = isJsonObject(request.header) ? request.header : {};

@@ -109,7 +109,7 @@ function appendLocked(
 }
 
 /** The same connection, with the time that an append has left as the deadline of each statement. */
-function within(db: Queryable, timeoutMs: number): Queryable {
+export function within(db: Queryable, timeoutMs: number): Queryable {
   return {
     rows: (statement, values) => db.rows({ timeoutMs, ...statement }, values),
   };
@@ -122,7 +122,8 @@ async function endOf(db: Queryable, request: AppendRequest): Promise<number> {
   return standing.first_seq ?? standing.head;
 }
 
-async function appendAt(
+/** One try at a given seq. */
+export async function appendAt(
   context: AppendContext,
   db: Queryable,
   request: AppendRequest,

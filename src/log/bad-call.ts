@@ -43,3 +43,12 @@ export function requireText(value: unknown, path: string): string {
     throw badCall(path, "must be well-formed text without NUL");
   return value;
 }
+
+/** @throws EventInvalidError unless the value is an array */
+export function requireList<T>(
+  value: readonly T[],
+  path: string,
+): readonly T[] {
+  if (!Array.isArray(value)) throw badCall(path, "must be an array");
+  return value;
+}

@@ -76,6 +76,14 @@ export function takeRecords(
  * @throws EventInvalidError
  */
 export function placeEvents(
+  items: readonly CheckedEvent[],
+  firstSeq: number,
+): readonly PlacedEvent[];
+export function placeEvents(
+  items: readonly AppendItem[],
+  firstSeq: number,
+): readonly PlacedItem[];
+export function placeEvents(
   items: readonly AppendItem[],
   firstSeq: number,
 ): readonly PlacedItem[] {

@@ -12,6 +12,8 @@ export interface SessionRow {
   readonly head: number;
   /** Next seq after the last event that is not a delta. */
   readonly factsHead: number;
+  /** True while a writer holds the session, on the clock of the database. */
+  readonly isWriterAlive: boolean;
 }
 
 interface Stored {
@@ -19,6 +21,7 @@ interface Stored {
   readonly incarnation: string;
   readonly head: number;
   readonly facts_head: number;
+  readonly writer_alive: boolean;
   readonly deleted: boolean;
 }
 
@@ -31,7 +34,8 @@ export async function readSessionRow(
     {
       name: "turnlog_session_row",
       text: `
-        select header, incarnation, head, facts_head, deleted_at is not null as deleted
+        select header, incarnation, head, facts_head, coalesce(writer_until > clock_timestamp(), false) as writer_alive,
+               deleted_at is not null as deleted
         from turnlog.sessions
         where session_id = $1`,
     },
@@ -44,5 +48,6 @@ export async function readSessionRow(
     incarnation: row.incarnation,
     head: row.head,
     factsHead: row.facts_head,
+    isWriterAlive: row.writer_alive,
   };
 }

@@ -1,16 +1,14 @@
 /** Typed reads of the views, in pages. */
-import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, eq, gt } from "drizzle-orm";
 import type { Db } from "../db/connect.ts";
 import { toTurnlogError } from "../db/pg-errors.ts";
 import type { SessionId } from "../events/ids.ts";
 import {
   messagesView,
-  sessionsView,
   titlesView,
   tokenStatsView,
   usageView,
   type MessageRow,
-  type SessionListRow,
   type TitleRow,
   type TokenStatsRow,
   type UsageRow,
@@ -88,18 +86,6 @@ export function readTitles(db: Db, sessionId: SessionId): Promise<TitleRow[]> {
       .from(titlesView)
       .where(eq(titlesView.sessionId, sessionId))
       .orderBy(asc(titlesView.seq)),
-  );
-}
-
-/** Sessions, those with the latest human prompt first. */
-export function readSessions(db: Db, limit: number): Promise<SessionListRow[]> {
-  const activity = sql`greatest(${sessionsView.createdMs}, coalesce(${sessionsView.lastPromptMs}, 0))`;
-  return typed(
-    db.orm
-      .select()
-      .from(sessionsView)
-      .orderBy(desc(activity), asc(sessionsView.sessionId))
-      .limit(limit),
   );
 }
 

@@ -26,6 +26,8 @@ export const sessionsView = read
     createdAt: instant("created_at"),
     lastPromptMs: count("last_prompt_ms"),
     lastPromptAt: instant("last_prompt_at"),
+    activityMs: count("activity_ms").notNull(),
+    activityAt: instant("activity_at"),
     lastEventMs: count("last_event_ms").notNull(),
     lastEventAt: instant("last_event_at"),
     head: count("head").notNull(),

@@ -52,7 +52,7 @@ describe("import", () => {
 
     expect(code).toBe(0);
     expect(stdout).toContain("unchanged");
-    expect(stdout).toContain("0 events appended from 1 files.");
+    expect(stdout).toContain("0 events appended from 1 file.");
   });
 
   it("names a refused file on one line, goes on with the others, and fails", async () => {

@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
 import {
   copyFile,
+  lstat,
   mkdir,
   readFile,
   readdir,
+  symlink,
   writeFile,
 } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/db/package-root.ts";
-import { turnlog } from "../support/command-line.ts";
+import { bash, turnlog } from "../support/command-line.ts";
 import { freshDatabase, useTestDatabase } from "../support/database.ts";
 import { readLog } from "../support/reference-log.ts";
 import {
@@ -26,6 +28,9 @@ const folder = useLogFolder();
 const example = join(packageRoot(), "examples/sessions/04-compaction.jsonl");
 const log = readLog(example);
 const { id } = log.header;
+
+const inBash = (script: string) =>
+  bash(script, { databaseUrl: database().url });
 
 const run = (...args: readonly string[]) =>
   turnlog(args, { databaseUrl: database().url });
@@ -85,6 +90,69 @@ describe("export", () => {
     expect(stdout).toBe(await readFile(example, "utf8"));
   });
 
+  it("is read no further than its reader likes, which is no failure", async () => {
+    const { stdout, stderr } = await inBash(
+      `turnlog export --unpacked ${id} | head -1; echo "\${PIPESTATUS[0]}"`,
+    );
+
+    const [first = "", code] = stdout.trimEnd().split("\n");
+    expect(JSON.parse(first)).toMatchObject({ type: "session", id });
+    expect([code, stderr]).toEqual(["0", ""]);
+  });
+
+  it.each(["--file", ">"])(
+    "fails where the system takes a part of the bytes only (%s)",
+    async (target) => {
+      const file = folder.path(randomUUID());
+
+      const { stdout, stderr } = await inBash(
+        `ulimit -f 8; turnlog export --unpacked ${id} ${target} '${file}'; echo "$?"`,
+      );
+
+      expect(stdout).toBe("1\n");
+      expect(stderr).toMatch(/^turnlog: .* can't be written \(EFBIG\)/);
+    },
+  );
+
+  it("overwrites what a link points to, and no folder or device", async () => {
+    const [target, link] = [
+      folder.path(randomUUID()),
+      folder.path(randomUUID()),
+    ];
+    await writeFile(target, "old");
+    await symlink(target, link);
+
+    const linked = await run("export", "--force", "--file", link, id);
+    const refused = await run("export", "--force", "--file", "/dev/null", id);
+
+    expect(linked.code).toBe(0);
+    expect(await readFile(target, "utf8")).toBe(
+      await readFile(example, "utf8"),
+    );
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("it is not a file");
+  });
+
+  it("leaves one log of a session in a folder", async () => {
+    const root = folder.path(randomUUID());
+
+    const plain = await run("export", "--json", "--folder", root, id);
+    const refused = await run("export", "--zstd", "--folder", root, id);
+    const forced = await run(
+      "export",
+      "--zstd",
+      "--force",
+      "--folder",
+      root,
+      id,
+    );
+
+    const [{ file }] = JSON.parse(plain.stdout);
+    expect([plain.code, refused.code, forced.code]).toEqual([0, 1, 0]);
+    expect(await readdir(dirname(file))).toEqual(["session.jsonl.zstd"]);
+  });
+
   it("goes on after a session that is not there, and fails", async () => {
     const root = folder.path(randomUUID());
 
@@ -127,7 +195,7 @@ describe("import", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("imported");
     expect(stdout).toContain(
-      `${log.events.length.toLocaleString("en-US")} events would be appended from 1 files.`,
+      `${log.events.length.toLocaleString("en-US")} events would be appended from 1 file.`,
     );
     expect(
       await other.db.rows({ text: "select from turnlog.sessions" }),
@@ -149,7 +217,7 @@ describe("import", () => {
     expect(refused.stderr).toContain(`${file}:3: refused: `);
     expect(refused.stderr).toContain("--allow-findings");
     expect(accepted.code).toBe(0);
-    expect(accepted.stderr).toContain("findings accepted");
+    expect(accepted.stderr).toContain("1 finding accepted");
     expect(check.code).toBe(0);
     expect(check.stdout).toContain("(accepted at import)");
   });

@@ -75,10 +75,10 @@ describe("import of another agent's transcript", () => {
       {
         outcome: "imported",
         sessionId: id,
-        remarks: [expect.stringMatching(/^1 .*line 3/)],
+        remarks: [expect.stringMatching(/: 1 .*line 3/)],
       },
     ]);
-    expect(first.stderr).toContain(`${file}: note: 1 `);
+    expect(first.stderr).toContain(`${file}: note: `);
     expect(JSON.parse(again.stdout)).toMatchObject([{ outcome: "unchanged" }]);
     const types = (await collect(database().store, id)).map(({ type }) => type);
     expect(types).toContain("assistant/message");

@@ -26,6 +26,15 @@ describe("status", () => {
     });
   });
 
+  it.runIf(hasRedis)("says that Redis has no such database", async () => {
+    const url = new URL(sharedRedisUrl());
+    url.pathname = "/99999";
+
+    expect((await status(url.href)).stdout).toMatch(
+      /^redis +not reachable from here \(.*out of range.*\)/m,
+    );
+  });
+
   it("says why Redis can't be reached, and shows the rest all the same", async () => {
     const { code, stdout } = await status(NOWHERE);
 
@@ -44,13 +53,17 @@ describe("status", () => {
 });
 
 describe("a malformed TURNLOG_REDIS_URL", () => {
-  it.each(["localhost:6379", "http://localhost:6379", "redis:///0"])(
-    "(%s) is refused by name at the start",
-    async (url) => {
-      const { code, stderr } = await status(url);
+  it.each([
+    "localhost:6379",
+    "http://localhost:6379",
+    "redis:///0",
+    "redis://localhost/abc",
+    "redis://localhost/-1",
+    "redis://:p%zz@localhost",
+  ])("(%s) is refused by name at the start", async (url) => {
+    const { code, stderr } = await status(url);
 
-      expect(code).toBe(2);
-      expect(stderr).toMatch(/TURNLOG_REDIS_URL: must be redis:/);
-    },
-  );
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/TURNLOG_REDIS_URL: must be redis:/);
+  });
 });

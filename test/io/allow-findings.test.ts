@@ -43,6 +43,35 @@ describe("a log whose events break rules among each other", () => {
     });
   });
 
+  it("is unchanged when it was accepted before, whether findings are allowed or not", async () => {
+    const { store } = database();
+    const file = await write(header(randomUUID()), ...odd);
+    await importFile(store, file, allow);
+
+    const again = await importFile(store, file);
+
+    expect(again).toMatchObject({ outcome: "unchanged", code: null });
+  });
+
+  it("has what was accepted beside it from the first append on", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    const file = await write(header(id), ...odd);
+
+    await expect(
+      importFile(store, file, {
+        ...allow,
+        onProgress: ({ phase }) => {
+          if (phase === "append") throw new Error("the importer dies");
+        },
+      }),
+    ).rejects.toThrow("the importer dies");
+
+    const check = await store.check(id);
+    expect(check.count).toBeGreaterThan(1);
+    expect(check.accepted).toBe(check.count);
+  });
+
   it("is imported as it is where that is allowed, and its findings are kept", async () => {
     const { db, store } = database();
     const id = randomUUID();

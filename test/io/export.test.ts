@@ -64,6 +64,26 @@ async function storedSession(id: string = randomUUID()): Promise<string> {
 }
 
 describe("an export", () => {
+  it("that is given up leaves nothing behind, and what was there as it was", async () => {
+    const id = await storedSession();
+    const root = folder.path(randomUUID());
+    const file = `${root}/log.jsonl`;
+    await exportToFile(database().store, id, file, plain);
+    const before = await readFile(file);
+    const signal = AbortSignal.abort(new Error("enough"));
+
+    await expect(
+      exportToFile(database().store, id, file, {
+        ...plain,
+        overwrite: true,
+        signal,
+      }),
+    ).rejects.toThrow("enough");
+
+    expect(await readdir(root)).toEqual(["log.jsonl"]);
+    expect(await readFile(file)).toEqual(before);
+  });
+
   it("of any log is the file that the harness would write, however the log was appended", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { truncateSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { importFile } from "../../src/io/import-file.ts";
@@ -24,6 +25,55 @@ const replace = {
   surfaceOp: { op: "replace", start: 2, end: 2 },
   sourceEventSeqs: [2],
 };
+
+function feedback(count: number): object[] {
+  return Array.from({ length: count }, (_, seq) => ({
+    type: "feedback/record",
+    seq,
+    time: seq,
+    data: { text: `note ${seq}` },
+  }));
+}
+
+describe("a file that is cut while it is imported", () => {
+  it("is refused with how far it had come, and goes on from there once it is whole", async () => {
+    const { store } = database();
+    const id = randomUUID();
+    const whole = await write(header(id), ...feedback(20_000));
+    const file = await write(header(id), ...feedback(20_000));
+
+    const report = await importFile(store, file, {
+      onProgress: ({ phase }) => {
+        if (phase === "append") truncateSync(file, 1_000_000);
+      },
+    });
+
+    const { head } = await store.session(id);
+    expect(report).toMatchObject({
+      outcome: "refused",
+      code: "FILE_CHANGED",
+      appended: head,
+    });
+    expect(head).toBeLessThan(20_000);
+    expect(await importFile(store, whole)).toMatchObject({
+      outcome: "extended",
+      appended: 20_000 - head,
+    });
+  });
+});
+
+describe("a line that never ends", () => {
+  it("is refused before it fills the memory, and the file behind it is not read", async () => {
+    const file = await write(header("x"));
+    truncateSync(file, 10 * 1024 ** 3);
+
+    expect(await importFile(database().store, file)).toMatchObject({
+      outcome: "refused",
+      code: "EVENT_TOO_LARGE",
+      line: 2,
+    });
+  });
+});
 
 describe("importing a file again", () => {
   it("changes nothing and says so", async () => {

@@ -94,7 +94,7 @@ describe("the logs below a folder", () => {
     );
   });
 
-  it("are no others: logs at other places are strays, other files and links nothing", async () => {
+  it("are no others: logs at other places are strays, and links are; other files are nothing", async () => {
     const root = await rootWith(
       "flat.jsonl",
       "--w--/flat.jsonl.zstd",
@@ -108,9 +108,13 @@ describe("the logs below a folder", () => {
 
     expect(logs).toEqual([]);
     expect(strays).toEqual(
-      ["--w--/a/other.jsonl", "--w--/flat.jsonl.zstd", "flat.jsonl"].map(
-        (path) => join(root, path),
-      ),
+      [
+        "--w--/a/deep/session.jsonl",
+        "--w--/a/other.jsonl",
+        "--w--/flat.jsonl.zstd",
+        "flat.jsonl",
+        "loop",
+      ].map((path) => join(root, path)),
     );
   });
 
@@ -135,8 +139,14 @@ describe("the logs below a folder", () => {
   });
 
   it("can't be found below a folder that is not there", async () => {
-    await expect(findLogs(folder.path("none"))).rejects.toMatchObject({
+    const none = folder.path("none");
+
+    const { logs, unreadable } = await findLogs(none);
+
+    expect(logs).toEqual([]);
+    expect(unreadable.get(none)).toMatchObject({
       code: "FILE_UNREADABLE",
+      message: "the folder can't be read (ENOENT)",
     });
   });
 });

@@ -95,7 +95,7 @@ describe("a compressed log", () => {
     expect(await importBytes(bytes)).toMatchObject({ events: 1 });
   });
 
-  it("that breaks off anywhere in its last frame keeps what can be read of it", async () => {
+  it("that breaks off anywhere in its last frame keeps what can be read of it, and tells of the rest", async () => {
     const [head = Buffer.of(), ...more] = await logFrames(randomUUID());
     const last = more.at(-1) ?? Buffer.of();
 
@@ -110,6 +110,7 @@ describe("a compressed log", () => {
 
       expect(report.outcome).toBe("imported");
       expect([2, 3, 6]).toContain(report.events);
+      expect(report.tail?.reason).toBe("the line is cut off");
       expect((await database().store.session(id)).head).toBe(report.events);
     }
   });

@@ -84,7 +84,8 @@ async function expectFoldedDespite(
   stop.abort();
   const kills = await killing;
   const [last] = logs;
-  while (last !== undefined && !(await isOver())) {
+  if (last === undefined) throw new Error("there are no logs to append");
+  while (!(await isOver())) {
     appended.push(await appendLog(store, last.log, last.batch));
     await sleep(100);
   }

@@ -39,6 +39,9 @@ beforeAll(async () => {
   await db.rows({ text: "analyze" });
 });
 
+const LIST_PAGE =
+  "select * from turnlog_read.sessions where (activity_ms, session_id) < (9e15::bigint, 'x') order by activity_ms desc, session_id desc limit 10";
+
 /** The plan where an index is taken if there is one that fits: the tables of a test are too small to need it. */
 function planOf(text: string): Promise<string> {
   return database().db.transaction(async (tx) => {
@@ -120,6 +123,17 @@ describe("hot queries use an index and scan no table", () => {
       "titles_pkey",
     ],
     [
+      "a page of the list",
+      () => LIST_PAGE,
+      "sessions_activity_ms_session_id_idx",
+    ],
+    [
+      "where the last turn of a log begins or ends",
+      () =>
+        `select seq, type from turnlog.events where session_id = '${sessionId}' and seq < 50 and type in ('turn/start', 'turn/end') order by seq desc limit 1`,
+      "events_pkey",
+    ],
+    [
       "one session of the list",
       () =>
         `select * from turnlog_read.sessions where session_id = '${sessionId}'`,
@@ -130,5 +144,14 @@ describe("hot queries use an index and scan no table", () => {
 
     expect(plan).toContain(index);
     expect(plan).not.toContain("Seq Scan");
+  });
+});
+
+describe("the list of sessions", () => {
+  it("is read without a look at any log (B096)", async () => {
+    const plan = await planOf(LIST_PAGE);
+
+    expect(plan).toContain("Limit");
+    expect(plan).not.toMatch(/\bevents/);
   });
 });

@@ -7,6 +7,7 @@ import { QueueUnavailableError } from "../../src/errors.ts";
 import { SessionId } from "../../src/events/ids.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { SessionHandler } from "../../src/queue/queue.ts";
+import { probeRedis } from "../../src/queue/redis/probe-redis.ts";
 import {
   createRedisQueue,
   type RedisQueue,
@@ -306,10 +307,15 @@ describe.runIf(hasRedisServer)("when Redis goes away", () => {
 
     const error = await eventually(() => refusal(queue));
     await eventually(() => expect(queue.isReachable()).toBe(false));
+    const probe = await probeRedis(server.url, "turnlog");
     await withClient((client) => client.config("SET", "maxmemory", "0"));
     await untilReachable(queue);
 
     expect(error.message).toMatch(/OOM|away/);
+    expect(probe).toMatchObject({
+      isReachable: false,
+      reason: expect.stringContaining("OOM"),
+    });
     await expect(queue.ring([newSession()])).resolves.toBeUndefined();
   });
 

@@ -19,16 +19,33 @@ export interface CommandOptions {
   readonly killAfterMs?: number;
 }
 
-export async function turnlog(
+export function turnlog(
   args: readonly string[],
   options: CommandOptions = {},
+): Promise<CommandResult> {
+  return execute(process.execPath, [built("src/cli/main"), ...args], options);
+}
+
+/** Runs a script of bash in which `turnlog` is the command. */
+export function bash(
+  script: string,
+  options: CommandOptions = {},
+): Promise<CommandResult> {
+  const command = `turnlog() { '${process.execPath}' '${built("src/cli/main")}' "$@"; }`;
+  return execute("bash", ["-c", `${command}\n${script}`], options);
+}
+
+async function execute(
+  program: string,
+  args: readonly string[],
+  options: CommandOptions,
 ): Promise<CommandResult> {
   const { TURNLOG_DATABASE_URL: _url, ...environment } = process.env;
   const given =
     options.databaseUrl === undefined
       ? {}
       : { TURNLOG_DATABASE_URL: options.databaseUrl };
-  const child = spawn(process.execPath, [built("src/cli/main"), ...args], {
+  const child = spawn(program, args, {
     cwd: options.cwd ?? packageRoot(),
     env: {
       ...environment,

@@ -9,18 +9,21 @@ export interface FlakyProxy extends AsyncDisposable {
   answers: "pass" | "cut" | "swallow";
   /** What becomes of requests from now on: passed on, or lost with the connection. */
   requests: "pass" | "cut";
+  /** Server that connections from now on lead to, by its URL. */
+  server: string;
 }
 
 export async function startFlakyProxy(
   databaseUrl: string,
 ): Promise<FlakyProxy> {
-  const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  const proxy: Pick<FlakyProxy, "answers" | "requests"> = {
+  const proxy: Pick<FlakyProxy, "answers" | "requests" | "server"> = {
     answers: "pass",
     requests: "pass",
+    server: databaseUrl,
   };
   const server = createServer((client) => {
+    const target = new URL(proxy.server);
     const upstream = connect(Number(target.port || 5432), target.hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);

@@ -1,6 +1,7 @@
 /** A transcript of another agent, opened like a log file of ours. */
 import { stringifyJson } from "../../events/stringify-json.ts";
 import type { LogRecords, OpenLog, PlacedRecord } from "../log-records.ts";
+import { requireFile } from "../require-file.ts";
 import type { ConversionNote } from "./conversion-notes.ts";
 import {
   convertForeignLog,
@@ -10,7 +11,10 @@ import {
 
 /** Converts the file each time it is opened, so that it is held only while it is read. */
 export function foreignLog(format: ForeignFormat, file: string): OpenLog {
-  return async () => recordsOf(await convertForeignLog(format, file));
+  return async () => {
+    await requireFile(file);
+    return recordsOf(await convertForeignLog(format, file));
+  };
 }
 
 function recordsOf({ header, events, notes }: ConvertedLog): LogRecords {
@@ -34,5 +38,5 @@ async function* placed(
 
 function remarkOf({ line, what, count }: ConversionNote): string {
   const where = line === null ? "" : ` (first in line ${line})`;
-  return `${count} ${what}${where}`;
+  return `${what}: ${count}${where}`;
 }

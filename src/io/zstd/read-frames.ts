@@ -6,8 +6,10 @@ import { LogFileError } from "../log-file-error.ts";
 import type { Piece } from "../read-pieces.ts";
 import { CHECKSUM_BYTES, scanFrames, type Frame } from "./scan-frames.ts";
 
-/** Compressed bytes decoded at a time: small, since they may stand for many more. */
-const STEP_BYTES = 32 * 1024;
+/** Compressed bytes read at a time. */
+const READ_BYTES = 64 * 1024;
+/** Compressed bytes decoded at a time: few, since each four of them may stand for 128 KiB. */
+const STEP_BYTES = 4 * 1024;
 /** Plain bytes of a frame that wait for its checksum, so that damage is not taken for what the log says. */
 const HELD_BYTES = 16 * 1024 * 1024;
 const LINE_FEED = 10;
@@ -49,7 +51,7 @@ function sealed(bytes: Buffer): Piece {
   return { bytes, isSealed: true };
 }
 
-/** What can't be decoded any more was never acknowledged to anybody, so it is no error. */
+/** What can't be decoded any more was never acknowledged to anybody, so it is no error; that it is there is told. */
 async function* readTornFrame(
   file: FileHandle,
   start: number,
@@ -61,17 +63,21 @@ async function* readTornFrame(
   } catch (error) {
     if (!(error instanceof LogFileError)) throw error;
   }
+  yield { bytes: Buffer.alloc(0), isSealed: false, isCutOff: true };
 }
 
 async function* decode(file: FileHandle, frame: Frame): AsyncGenerator<Buffer> {
   let decoded: Uint8Array[] = [];
   const decoder = new Decompress((bytes) => decoded.push(bytes));
-  for (let at = frame.start; at < frame.end; at += STEP_BYTES) {
-    const length = Math.min(STEP_BYTES, frame.end - at);
-    push(decoder, await readAt(file, at, length), frame);
-    for (const { buffer, byteOffset, byteLength } of decoded)
-      yield Buffer.from(buffer, byteOffset, byteLength);
-    decoded = [];
+  for (let at = frame.start; at < frame.end; at += READ_BYTES) {
+    const length = Math.min(READ_BYTES, frame.end - at);
+    const bytes = await readAt(file, at, length);
+    for (let step = 0; step < bytes.length; step += STEP_BYTES) {
+      push(decoder, bytes.subarray(step, step + STEP_BYTES), frame);
+      for (const { buffer, byteOffset, byteLength } of decoded)
+        yield Buffer.from(buffer, byteOffset, byteLength);
+      decoded = [];
+    }
   }
 }
 

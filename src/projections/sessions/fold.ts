@@ -102,6 +102,10 @@ function rowOf(state: SessionsState, event: ProjectedEvent) {
     cwd: textOrNull(header.cwd),
     createdMs: header.createdAt,
     lastPromptMs: state.lastPromptMs,
+    activityMs: Math.max(
+      header.createdAt,
+      state.lastPromptMs ?? header.createdAt,
+    ),
     lastEventMs: event.time,
     turnCount: state.turnCount,
     stepCount: state.stepCount,

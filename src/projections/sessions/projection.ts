@@ -19,6 +19,7 @@ export const sessions = defineProjection({
         select r.session_id, r.title, r.title_source, s.tenant, r.parent_session_id, r.origin, r.cwd,
                r.created_ms, ${asTimestamp("r.created_ms")} as created_at,
                r.last_prompt_ms, ${asTimestamp("r.last_prompt_ms")} as last_prompt_at,
+               r.activity_ms, ${asTimestamp("r.activity_ms")} as activity_at,
                r.last_event_ms, ${asTimestamp("r.last_event_ms")} as last_event_at,
                s.head, r.turn_count, r.step_count, r.status,
                r.reference_token_usage, r.reference_session_stats, r.as_of_seq

@@ -1,5 +1,5 @@
 /** One row a session: what a list shows. */
-import { pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { index, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 import { idText, safeBigint } from "../columns.ts";
 
 export const sessionsTable = pgTable(
@@ -20,6 +20,8 @@ export const sessionsTable = pgTable(
     createdMs: safeBigint("created_ms").notNull(),
     /** Time of the last prompt by a human, epoch ms; null before the first. */
     lastPromptMs: safeBigint("last_prompt_ms"),
+    /** The later of the two, by which the list is ordered: opening a session, titling it or answering in it moves nothing. */
+    activityMs: safeBigint("activity_ms").notNull(),
     /** Time of the last event that is not a streamed delta, epoch ms. */
     lastEventMs: safeBigint("last_event_ms").notNull(),
     /** Turns begun, and steps ended. */
@@ -36,5 +38,9 @@ export const sessionsTable = pgTable(
   },
   (table) => [
     primaryKey({ name: "sessions_pkey", columns: [table.sessionId] }),
+    index("sessions_activity_ms_session_id_idx").on(
+      table.activityMs,
+      table.sessionId,
+    ),
   ],
 );

@@ -1,5 +1,6 @@
-/** One look at a Redis: whether it can be reached now. */
+/** One look at a Redis: whether it can be reached now and takes writes. */
 import { Redis } from "ioredis";
+import { writeAlive } from "./redis-link.ts";
 import { ANSWER_MS, hastyOptions } from "./redis-options.ts";
 
 export interface RedisProbe {
@@ -8,8 +9,14 @@ export interface RedisProbe {
   readonly reason: string | null;
 }
 
-/** Connects, pings and disconnects; takes two answers' time, 4 s, at most. Never rejects. */
-export async function probeRedis(url: string): Promise<RedisProbe> {
+/**
+ * Connects, writes a key that goes by itself, and disconnects; takes two answers' time, 4 s, at most. Never rejects.
+ * @param prefix first part of the key
+ */
+export async function probeRedis(
+  url: string,
+  prefix: string,
+): Promise<RedisProbe> {
   const client = new Redis(url, {
     ...hastyOptions,
     lazyConnect: true,
@@ -20,7 +27,10 @@ export async function probeRedis(url: string): Promise<RedisProbe> {
     reason = error.message;
   });
   try {
-    await Promise.race([client.connect().then(() => client.ping()), late()]);
+    await Promise.race([
+      client.connect().then(() => writeAlive(client, `${prefix}:probe`)),
+      late(),
+    ]);
     return { isReachable: true, reason: null };
   } catch (error) {
     if (reason === "no answer" && error instanceof Error)

@@ -47,6 +47,12 @@ export function openRedisLink(options: RedisLinkOptions): RedisLink {
   };
 }
 
+/** Rejects when Redis takes no writes, or has no database of the number in the URL (it would use number 0 instead). */
+export async function writeAlive(client: Redis, key: string): Promise<void> {
+  await client.select(client.options.db ?? 0);
+  await client.set(key, "1", "PX", ALIVE_MS);
+}
+
 class Watch {
   readonly #client: Redis;
   readonly #options: RedisLinkOptions;
@@ -69,8 +75,7 @@ class Watch {
       return;
     }
     this.#isLooking = true;
-    this.#client
-      .set(this.#options.aliveKey, "1", "PX", ALIVE_MS)
+    writeAlive(this.#client, this.#options.aliveKey)
       .then(() => this.#cameBack(), this.giveUp)
       .finally(() => {
         this.#isLooking = false;

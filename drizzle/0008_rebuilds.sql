@@ -1,3 +1,4 @@
+-- Rebuilds: their steps, ranges and builds that are over; which workers run; views as they were, for a rollback.
 CREATE TABLE "turnlog"."build_views" (
 	"build" integer NOT NULL,
 	"name" text NOT NULL,
@@ -56,7 +57,8 @@ CREATE TABLE "turnlog"."workers" (
 --> statement-breakpoint
 ALTER TABLE "turnlog"."builds" DROP CONSTRAINT "builds_status_check";--> statement-breakpoint
 ALTER TABLE "turnlog"."builds" ADD COLUMN "rebuild" integer;--> statement-breakpoint
-ALTER TABLE "turnlog"."builds" ADD CONSTRAINT "builds_status_check" CHECK ("turnlog"."builds"."status" in ('building', 'feeding', 'live', 'kept'));--> statement-breakpoint
+ALTER TABLE "turnlog"."builds" ADD CONSTRAINT "builds_status_check" CHECK ("turnlog"."builds"."status" in ('building', 'feeding', 'live', 'kept'));
+--> statement-breakpoint
 -- Its rows are written every few hundred milliseconds while sessions are replayed.
 alter table turnlog.rebuild_ranges set (fillfactor = 50);
 --> statement-breakpoint
@@ -82,4 +84,4 @@ begin
     select from turnlog.work w where w.session_id = _session_id and w.next_seq > _seen);
 end $$;
 --> statement-breakpoint
-update turnlog.schema set version = 3;
+update turnlog.schema set version = 4;
