@@ -212,12 +212,13 @@ describe("a rebuild", () => {
   });
 });
 
-describe("a build that its fold fails at", () => {
-  const failsAt = (word: string) => (text: string) => {
-    if (text.includes(word)) throw new TypeError("this fold is broken");
-    return text;
-  };
+/** A fold that throws at a note with a word in it. */
+const failsAt = (word: string) => (text: string) => {
+  if (text.includes(word)) throw new TypeError("this fold is broken");
+  return text;
+};
 
+describe("a build that its fold fails at", () => {
   it.each([
     ["throws", failsAt("two"), "TypeError"],
     [
