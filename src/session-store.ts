@@ -5,7 +5,7 @@ import { connect, type Db } from "./db/connect.ts";
 import { checkSchema } from "./db/migrate.ts";
 import { SessionId } from "./events/ids.ts";
 import type { AppendContext } from "./log/append.ts";
-import { takeEvents, takeRecords } from "./log/check-batch.ts";
+import { takeEvents, takeRecords } from "./log/take-events.ts";
 import { checkSession } from "./log/check-session.ts";
 import { Doorbell } from "./log/doorbell.ts";
 import type { SizeLimits } from "./log/encode-append.ts";

@@ -1,4 +1,5 @@
 /** docs/benchmarks.md from results. */
+import { boundOf } from "./bounds.ts";
 import type { ScenarioResult } from "./result.ts";
 import { formatResult } from "./table.ts";
 
@@ -17,7 +18,7 @@ share, so that \`fsync of 8 kB, no database\` bounds one writer; where a server'
 of an event on all cores, they are what bounds it.
 
 Turnlog checks every event by all rules, keeps an append id, a state and an outbox row, and packs runs of deltas; its
-statements beyond one an append are the doorbell, which rings for the relay once in 5 ms. emmett gives each event a
+statements beyond one an append are the doorbell, which rings for the relay every 50 ms. emmett gives each event a
 position in the whole store; message-db takes a lock for all sessions of a category. Neither writes an outbox row. Plain
 SQL locks the session, inserts a row per event and a note in one transaction of six statements, and checks nothing.
 
@@ -31,5 +32,11 @@ function section(result: ScenarioResult): string {
   const told = Object.entries(result.conditions).map(
     ([name, value]) => `${name}: ${value}`,
   );
-  return `${formatResult(result)}\nMeasured under ${told.join("; ")}.\n`;
+  const bound = boundOf(result.scenario);
+  const parts = [
+    formatResult(result),
+    ...(bound === null ? [] : [`What bounds it: ${bound}\n`]),
+    `Measured under ${told.join("; ")}.\n`,
+  ];
+  return parts.join("\n");
 }

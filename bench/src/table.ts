@@ -14,6 +14,10 @@ const COSTS: Readonly<Record<string, string>> = {
   p50Ms: "p50 ms",
   p99Ms: "p99 ms",
   peakMiB: "heap MiB, at most",
+  updates: "updates",
+  deadRows: "dead rows",
+  vacuums: "autovacuums",
+  kilobytes: "kB with indexes",
 };
 
 /** A Markdown section. */
@@ -22,7 +26,7 @@ export function formatResult(result: ScenarioResult): string {
   return [
     `## ${scenario}: ${title}`,
     "",
-    ...table(figures),
+    ...(figures.length === 0 ? [] : table(figures)),
     ...warnings.flatMap((warning) => ["", `**Doubtful:** ${warning}`]),
     "",
   ].join("\n");

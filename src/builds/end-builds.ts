@@ -191,7 +191,7 @@ async function dropTables(tx: Tx, build: number): Promise<void> {
 }
 
 /** Deletes the checkpoints of ended builds in portions: millions of them in one transaction would hold up vacuum. */
-export async function clearCheckpoints(db: Db): Promise<void> {
+async function clearCheckpoints(db: Db): Promise<void> {
   const former = await db.rows<{ number: number }>({
     text: "select number from turnlog.former_builds where has_checkpoints order by number",
   });

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Queryable } from "../db/connect.ts";
 import { BuildLockedError } from "../errors.ts";
 
-export interface OldSnapshot {
+interface OldSnapshot {
   readonly pid: number;
   readonly application: string;
   readonly state: string;

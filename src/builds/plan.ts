@@ -49,7 +49,7 @@ export interface ProjectionPlan {
   readonly diskBytes: number;
 }
 
-export interface PlannedLock {
+interface PlannedLock {
   readonly what: string;
   readonly mode: string;
   readonly holds: string;

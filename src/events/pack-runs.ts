@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
 import type { StorageTag } from "./vocabulary.ts";
 
 /** Fewer deltas than this are stored one by one. */
-const MIN_RUN_EVENTS = 3;
+export const MIN_RUN_EVENTS = 3;
 
 export interface ChunkRun {
   readonly type: StorageTag;

@@ -3,6 +3,7 @@ import { EventTooLargeError, EventTypeUnknownError } from "../errors.ts";
 import { takeParsedEvent } from "../events/envelope.ts";
 import { membersOf, type CheckedRun } from "../events/expand-runs.ts";
 import type { JsonObject, JsonValue } from "../events/json.ts";
+import { readPlainDelta } from "../events/plain-delta.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
 import type { Finding } from "../events/rules/log-audit.ts";
 import { LogChecker } from "../events/rules/log-checker.ts";
@@ -75,6 +76,14 @@ class RecordCheck implements Checked {
       return;
     }
     const { event } = record;
+    // Nearly all events are deltas, of which everything but the open step can be said at a look.
+    const delta = characters > limit ? null : readPlainDelta(event, true);
+    if (
+      delta !== null &&
+      delta.time !== null &&
+      this.#checker.takesDelta(delta)
+    )
+      return;
     this.#followEvent(record, line);
     if (characters > limit)
       at(line, () => requireSize(event["data"] ?? null, limit));

@@ -107,12 +107,10 @@ class RecordReader {
 
   #upgraded(line: Line, record: LogRecord): LogRecord {
     if ("run" in record) return record;
-    return {
-      ...record,
-      event: at(line.number, () =>
-        this.#legacy.upgrade(record.event, this.#seq),
-      ),
-    };
+    const event = at(line.number, () =>
+      this.#legacy.upgrade(record.event, this.#seq),
+    );
+    return event === record.event ? record : { ...record, event };
   }
 }
 

@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { parseHeader, type SessionHeader } from "../events/header.ts";
 import { isJsonObject, type JsonValue } from "../events/json.ts";
 import { badCall } from "./bad-call.ts";
-import type { AppendItem } from "./check-batch.ts";
 import type { AppendId, SessionId } from "../events/ids.ts";
 import { detachJson, NotLosslessError } from "../events/lossless-json.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
 import type { SizeLimits } from "./encode-append.ts";
+import type { AppendItem } from "./take-events.ts";
 
 export interface AppendRequest {
   readonly sessionId: SessionId;

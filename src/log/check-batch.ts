@@ -1,75 +1,29 @@
 /** Checks a batch against the state at its expected seq: every rule that ties its events to what came before. */
 import type { Queryable } from "../db/connect.ts";
-import { EventInvalidError, EventTypeUnknownError } from "../errors.ts";
+import { EventTypeUnknownError } from "../errors.ts";
+import { placeEvent, type CheckedEvent } from "../events/envelope.ts";
 import {
-  placeEvent,
-  takeEvent,
-  takeParsedEvent,
-  type CheckedEvent,
-} from "../events/envelope.ts";
-import type { NewEvent } from "../events/event.ts";
-import { firstOf, type CheckedRun } from "../events/expand-runs.ts";
+  dataOfMember,
+  eventCountIn,
+  isDeltaRun,
+  type DeltaRun,
+} from "../events/delta-run.ts";
 import type { SessionId } from "../events/ids.ts";
-import type { LogRecord } from "../events/log-record.ts";
-import { isRun } from "../events/pack-runs.ts";
 import { RuleViolation } from "../events/rule-violation.ts";
-import { ruleEventOf, type RuleEvent } from "../events/rules/rule-event.ts";
+import type { RuleEvent } from "../events/rules/rule-event.ts";
 import { followRules, type RulesState } from "../events/rules/rules.ts";
-import { checkData } from "../events/schemas/check-data.ts";
-import { badCall } from "./bad-call.ts";
 import type { EventTypes } from "./event-types.ts";
+import { located } from "./located.ts";
 import { readSurface } from "./surface-lookup.ts";
-
-/** What an append is made of: events, and runs of deltas that are packed already, as log files have them. */
-export type AppendItem = CheckedEvent | CheckedRun;
+import type { AppendItem } from "./take-events.ts";
 
 /** A checked event and the seq it gets. */
 export type PlacedEvent = CheckedEvent & { readonly seq: number };
 
-export type PlacedItem = PlacedEvent | CheckedRun;
+/** A run, and the seq that its first member gets. */
+export type PlacedRun = DeltaRun & { readonly seq: number };
 
-/**
- * Checks what each event is by itself, its envelope and the shape of its data, and takes it over: a later change by the
- * caller changes nothing.
- * @param firstSeq for the error; null where it is not known yet
- * @throws EventInvalidError for the first that breaks a rule
- */
-export function takeEvents(
-  events: readonly NewEvent[],
-  firstSeq: number | null,
-): readonly CheckedEvent[] {
-  if (!Array.isArray(events)) throw badCall("events", "must be an array");
-  return Array.from(events, (event: NewEvent, index) =>
-    located(
-      event?.type,
-      index,
-      firstSeq === null ? null : firstSeq + index,
-      () => {
-        const checked = takeEvent(event ?? {});
-        checkData(checked.type, checked.data);
-        return checked;
-      },
-    ),
-  );
-}
-
-/**
- * Takes over what was read from a log file: events fresh from the parser, and packed rows. Checked as those of callers, but
- * not copied.
- * @throws EventInvalidError for the first that breaks a rule
- */
-export function takeRecords(
-  records: readonly LogRecord[],
-  firstSeq: number,
-): readonly AppendItem[] {
-  let seq = firstSeq;
-  return records.map((record) => {
-    const type = "run" in record ? record.run.type : record.event["type"];
-    const item = located(type, seq - firstSeq, seq, () => takeRecord(record));
-    seq += isRun(item) ? item.eventCount : 1;
-    return item;
-  });
-}
+export type PlacedItem = PlacedEvent | PlacedRun;
 
 /**
  * Gives taken events their seqs.
@@ -90,36 +44,38 @@ export function placeEvents(
   let seq = firstSeq;
   return items.map((item) => {
     const placed = located(item.type, seq - firstSeq, seq, () =>
-      placeItem(item, seq),
+      isDeltaRun(item) ? placeRun(item, seq) : placeOne(item, seq),
     );
-    seq += isRun(item) ? item.eventCount : 1;
+    seq += eventCountIn(item);
     return placed;
   });
 }
 
-function takeRecord(record: LogRecord): AppendItem {
-  if ("run" in record) {
-    const { type, data } = firstOf(record.run);
-    checkData(type, data);
-    return record.run;
-  }
-  const checked = takeParsedEvent(record.event, record.characters);
-  checkData(checked.type, checked.data);
-  return checked;
+/** Spelt out: to copy an object with a key more costs thirty times as much. */
+function placeOne(event: CheckedEvent, seq: number): PlacedEvent {
+  placeEvent(event, seq);
+  return {
+    type: event.type,
+    time: event.time,
+    data: event.data,
+    ignorable: event.ignorable,
+    surfaceOp: event.surfaceOp,
+    sourceEventSeqs: event.sourceEventSeqs,
+    keyOrder: event.keyOrder,
+    givenSeq: event.givenSeq,
+    seq,
+  };
 }
 
-function placeItem(item: AppendItem, seq: number): PlacedItem {
-  if (!isRun(item)) {
-    placeEvent(item, seq);
-    return { ...item, seq };
-  }
-  if (item.seq0 !== seq)
+function placeRun(run: DeltaRun, seq: number): PlacedRun {
+  const { givenSeq } = run;
+  if (givenSeq !== null && givenSeq !== seq)
     throw new RuleViolation(
       "seq",
-      "seq0",
-      `is ${item.seq0}, but seq ${seq} comes next`,
+      "seq",
+      `is ${givenSeq}, but seq ${seq} comes next`,
     );
-  return item;
+  return { ...run, seq };
 }
 
 /** @throws EventTypeUnknownError */
@@ -128,7 +84,7 @@ export async function requireKnownTypes(
   items: readonly PlacedItem[],
 ): Promise<void> {
   for (const item of items) {
-    if (isRun(item)) continue;
+    if (isDeltaRun(item)) continue;
     const { type, ignorable, seq } = item;
     if (ignorable || types.hasMet(type)) continue;
     if (!(await types.knows(type)))
@@ -164,13 +120,14 @@ export async function checkBatch(
 
 /** First seqs of the parts of the surface that events replace: with none, the state says all there is to check. */
 export function replacedBy(items: readonly AppendItem[]): readonly number[] {
-  return items.flatMap((item) =>
-    !isRun(item) &&
-    typeof item.surfaceOp === "object" &&
-    item.surfaceOp !== null
-      ? [item.surfaceOp.start]
-      : [],
-  );
+  const starts: number[] = [];
+  for (const item of items) {
+    if (isDeltaRun(item)) continue;
+    const { surfaceOp } = item;
+    if (typeof surfaceOp === "object" && surfaceOp !== null)
+      starts.push(surfaceOp.start);
+  }
+  return starts;
 }
 
 export interface FollowOptions {
@@ -198,7 +155,7 @@ export function followAll(
     return located(event.type, event.seq - firstSeq, event.seq, () => {
       const verdict = followRules(state, event);
       verdict.violations.forEach(refuse);
-      if (look !== undefined && !isRun(item))
+      if (look !== undefined && !isDeltaRun(item))
         allowing(refuse, () => look(item));
       return verdict.state;
     });
@@ -207,7 +164,14 @@ export function followAll(
 
 /** A run is checked by its first delta: what the rules look at is the same in all of them. */
 function followed(item: PlacedItem): RuleEvent {
-  return isRun(item) ? ruleEventOf(firstOf(item)) : item;
+  if (!isDeltaRun(item)) return item;
+  return {
+    type: "assistant/chunk",
+    seq: item.seq,
+    data: dataOfMember(item, 0),
+    surfaceOp: null,
+    sourceEventSeqs: null,
+  };
 }
 
 function allowing(
@@ -219,28 +183,5 @@ function allowing(
   } catch (error) {
     if (!(error instanceof RuleViolation)) throw error;
     refuse(error);
-  }
-}
-
-/** Gives a violation its place in the batch. */
-function located<T>(
-  type: unknown,
-  index: number,
-  seq: number | null,
-  check: () => T,
-): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof RuleViolation)) throw error;
-    const { rule, path, reason } = error;
-    throw new EventInvalidError({
-      index,
-      seq,
-      type: typeof type === "string" ? type : null,
-      rule,
-      path,
-      reason,
-    });
   }
 }

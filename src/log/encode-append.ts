@@ -1,18 +1,22 @@
 /** Turns a checked batch into the arguments of `turnlog.append_v1`: rows as columns of joined lines, runs packed. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { EventTooLargeError } from "../errors.ts";
+import {
+  dataOfMember,
+  isDeltaRun,
+  partOf,
+  type DeltaRun,
+} from "../events/delta-run.ts";
+import type { CheckedEvent, UncheckedEvent } from "../events/envelope.ts";
 import { isDelta, member } from "../events/event.ts";
-import type { JsonValue } from "../events/json.ts";
-import { expandRun } from "../events/expand-runs.ts";
-import { isRun, RunPacker, type ChunkRun } from "../events/pack-runs.ts";
-import { splitRun } from "../events/split-run.ts";
+import { DeltaGatherer } from "../events/gather-deltas.ts";
+import type { JsonObject, JsonValue } from "../events/json.ts";
 import { encodeSourceSeqs } from "../events/source-seqs.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
-import { isStorageTag } from "../events/vocabulary.ts";
-import type { PlacedEvent, PlacedItem } from "./check-batch.ts";
+import type { AppendItem } from "./take-events.ts";
 
 /** Longest run in one row: keeps a row small enough to be read back in bounded memory. */
-const MAX_RUN_EVENTS = 1_024;
+export const MAX_RUN_EVENTS = 1_024;
 
 /** Characters of JSON text that one event, and one append, may have. */
 export interface SizeLimits {
@@ -34,181 +38,206 @@ export interface EncodedAppend {
   readonly columns: readonly string[];
 }
 
-interface Row {
-  /** Position in the batch of its (first) event. */
-  readonly index: number;
-  readonly count: number;
-  readonly type: string;
-  readonly time: number;
-  readonly turn: JsonValue | undefined;
-  readonly step: JsonValue | undefined;
-  readonly isFact: boolean;
-  readonly ignorable: boolean;
-  readonly surfaceOp: string;
-  readonly sources: string;
-  readonly keyOrder: string;
-  readonly data: JsonValue;
-  readonly payload: string;
-}
-
 /**
  * @param now epoch ms for events without a time
  * @throws EventTooLargeError
  */
 export function encodeAppend(
-  items: readonly PlacedItem[],
+  items: readonly AppendItem[],
   now: number,
   limits: SizeLimits,
 ): EncodedAppend {
-  const rows = rowsOf(items, now);
-  const characters = checkSizes(rows, limits);
-  const last = rows.at(-1);
-  const lastFact = rows.findLast(({ isFact }) => isFact);
-  return {
-    eventCount: last === undefined ? 0 : last.index + last.count,
-    rowCount: rows.length,
-    characters,
-    factsEnd: lastFact === undefined ? 0 : lastFact.index + 1,
-    digest: digestOf(rows, items),
-    columns: columnsOf(rows),
-  };
+  const rows = new RowColumns(now, limits);
+  for (const item of gathered(items)) {
+    if (!isDeltaRun(item)) rows.addEvent(item);
+    else if (item.texts.length <= MAX_RUN_EVENTS) rows.addRun(item);
+    else
+      for (let at = 0; at < item.texts.length; at += MAX_RUN_EVENTS)
+        rows.addRun(partOf(item, at, at + MAX_RUN_EVENTS));
+  }
+  return rows.encoded();
 }
 
-function rowsOf(items: readonly PlacedItem[], now: number): readonly Row[] {
-  const [first] = items;
-  if (first === undefined) return [];
-  const firstSeq = isRun(first) ? first.seq0 : first.seq;
-  const packer = new RunPacker<TimedEvent>(MAX_RUN_EVENTS);
-  const rows: Row[] = [];
-  const add = (packed: Iterable<ChunkRun | TimedEvent>): void => {
-    for (const row of packed)
-      rows.push(isRun(row) ? runRow(row, firstSeq) : plainRow(row, firstSeq));
-  };
+/** Deltas that were taken over one by one become runs too. */
+function gathered(items: readonly AppendItem[]): readonly AppendItem[] {
+  const all: AppendItem[] = [];
+  const deltas = new DeltaGatherer(all, MAX_RUN_EVENTS, true);
   for (const item of items) {
-    if (isRun(item)) {
-      add(packer.end());
-      add(splitRun(item, MAX_RUN_EVENTS));
-    } else add(packer.add(timed(item, now)));
+    if (!isDeltaRun(item) && deltas.takes(envelopeOf(item))) continue;
+    deltas.end();
+    all.push(item);
   }
-  add(packer.end());
-  return rows;
+  deltas.end();
+  return all;
 }
 
-type TimedEvent = PlacedEvent & { readonly time: number };
-
-function timed(event: PlacedEvent, now: number): TimedEvent {
-  return hasTime(event) ? event : { ...event, time: now };
+/** What a delta has of an event; one with more than that is none that can be packed. */
+function envelopeOf(event: CheckedEvent): UncheckedEvent {
+  const { type, time, data, ignorable, keyOrder } = event;
+  if (type !== "assistant/chunk" || ignorable || keyOrder !== null)
+    return NO_DELTA;
+  return time === null ? { type, data } : { type, time, data };
 }
 
-function hasTime(event: PlacedEvent): event is TimedEvent {
-  return event.time !== null;
-}
+const NO_DELTA: UncheckedEvent = {};
 
-function runRow(run: ChunkRun, firstSeq: number): Row {
-  return {
-    index: run.seq0 - firstSeq,
-    count: run.eventCount,
-    type: run.type,
-    time: run.time0,
-    turn: run.data["turn"],
-    step: run.data["step"],
-    isFact: false,
-    ignorable: false,
-    surfaceOp: "",
-    sources: "",
-    keyOrder: "",
-    data: run.data,
-    payload: stringifyJson(run.data),
-  };
-}
+/** The columns of the rows, filled in one pass. */
+class RowColumns {
+  readonly #now: number;
+  readonly #limits: SizeLimits;
+  readonly #counts: number[] = [];
+  readonly #types: string[] = [];
+  readonly #times: number[] = [];
+  /** As the caller gave them, for the digest: what we stamp is another time in a retry. */
+  readonly #givenTimes: (number | string)[] = [];
+  readonly #turns: (number | string)[] = [];
+  readonly #steps: (number | string)[] = [];
+  readonly #ignorables: string[] = [];
+  readonly #surfaceOps: string[] = [];
+  readonly #sources: string[] = [];
+  readonly #keyOrders: string[] = [];
+  readonly #payloads: string[] = [];
+  #eventCount = 0;
+  #factsEnd = 0;
+  #characters = 0;
 
-function plainRow(event: TimedEvent, firstSeq: number): Row {
-  const { surfaceOp, sourceEventSeqs: sources } = event;
-  return {
-    index: event.seq - firstSeq,
-    count: 1,
-    type: event.type,
-    time: event.time,
-    turn: member(event.data, "turn"),
-    step: member(event.data, "step"),
-    isFact: !isDelta(event),
-    ignorable: event.ignorable,
-    surfaceOp:
-      surfaceOp === null
-        ? ""
-        : surfaceOp === "append"
-          ? "append"
-          : stringifyJson(surfaceOp),
-    sources: sources === null ? "" : encodeSourceSeqs(sources),
-    keyOrder: event.keyOrder ?? "",
-    data: event.data,
-    payload: stringifyJson(event.data),
-  };
-}
+  constructor(now: number, limits: SizeLimits) {
+    this.#now = now;
+    this.#limits = limits;
+  }
 
-/** Returns how many characters the append has. */
-function checkSizes(rows: readonly Row[], limits: SizeLimits): number {
-  const { maxEventCharacters, maxAppendCharacters } = limits;
-  let total = 0;
-  for (const row of rows) {
-    total += row.payload.length;
+  addEvent(event: CheckedEvent): void {
+    const { data, surfaceOp, sourceEventSeqs: sources } = event;
+    const payload = stringifyJson(data);
+    if (payload.length > this.#limits.maxEventCharacters)
+      this.#refuse(this.#eventCount, payload.length);
+    this.#surfaceOps.push(surfaceOp === null ? "" : textOf(surfaceOp));
+    this.#sources.push(sources === null ? "" : encodeSourceSeqs(sources));
+    this.#keyOrders.push(event.keyOrder ?? "");
+    this.#ignorables.push(event.ignorable ? "t" : "");
+    this.#turns.push(integerOrEmpty(member(data, "turn")));
+    this.#steps.push(integerOrEmpty(member(data, "step")));
+    this.#add(event.type, 1, event.time, payload);
+    if (!isDelta(event)) this.#factsEnd = this.#eventCount;
+  }
+
+  addRun(run: DeltaRun): void {
+    const { type, turn, step, texts, times } = run;
+    const payload = stringifyJson(packedData(run));
     // A run is longer than each of its events; only one that is too long as a whole needs a closer look.
-    if (row.payload.length > maxEventCharacters)
-      checkEach(row, maxEventCharacters);
+    if (payload.length > this.#limits.maxEventCharacters) this.#checkEach(run);
+    this.#surfaceOps.push("");
+    this.#sources.push("");
+    this.#keyOrders.push("");
+    this.#ignorables.push("");
+    this.#turns.push(integerOrEmpty(turn));
+    this.#steps.push(integerOrEmpty(step));
+    this.#add(type, texts.length, times?.[0] ?? null, payload);
   }
-  if (total > maxAppendCharacters)
-    throw new EventTooLargeError({
-      index: null,
-      actual: total,
-      limit: maxAppendCharacters,
-    });
-  return total;
-}
 
-function checkEach({ index, type, data }: Row, limit: number): void {
-  const events = isStorageTag(type)
-    ? expandRun({ type, seq0: index, time0: 0 }, data)
-    : [{ data }];
-  for (const [at, event] of events.entries()) {
-    const actual = stringifyJson(event.data).length;
-    if (actual > limit)
-      throw new EventTooLargeError({ index: index + at, actual, limit });
+  #add(
+    type: string,
+    count: number,
+    time: number | null,
+    payload: string,
+  ): void {
+    this.#counts.push(count);
+    this.#types.push(type);
+    this.#times.push(time ?? this.#now);
+    this.#givenTimes.push(time ?? "");
+    this.#payloads.push(payload);
+    this.#characters += payload.length;
+    this.#eventCount += count;
+  }
+
+  #checkEach(run: DeltaRun): void {
+    for (let at = 0; at < run.texts.length; at += 1) {
+      const { length } = stringifyJson(dataOfMember(run, at));
+      if (length > this.#limits.maxEventCharacters)
+        this.#refuse(this.#eventCount + at, length);
+    }
+  }
+
+  #refuse(index: number | null, actual: number): never {
+    const { maxEventCharacters, maxAppendCharacters } = this.#limits;
+    const limit = index === null ? maxAppendCharacters : maxEventCharacters;
+    throw new EventTooLargeError({ index, actual, limit });
+  }
+
+  encoded(): EncodedAppend {
+    if (this.#characters > this.#limits.maxAppendCharacters)
+      this.#refuse(null, this.#characters);
+    const counts = lines(this.#counts);
+    const types = lines(this.#types);
+    const ignorables = lines(this.#ignorables);
+    const surfaceOps = lines(this.#surfaceOps);
+    const sources = lines(this.#sources);
+    const payloads = lines(this.#payloads);
+    const given = lines(this.#givenTimes);
+    return {
+      eventCount: this.#eventCount,
+      factsEnd: this.#factsEnd,
+      rowCount: this.#counts.length,
+      characters: this.#characters,
+      digest: digestOf([
+        counts,
+        types,
+        ignorables,
+        surfaceOps,
+        sources,
+        given,
+        payloads,
+      ]),
+      columns: [
+        counts,
+        types,
+        lines(this.#times),
+        lines(this.#turns),
+        lines(this.#steps),
+        ignorables,
+        surfaceOps,
+        sources,
+        lines(this.#keyOrders),
+        payloads,
+      ],
+    };
   }
 }
 
-function columnsOf(rows: readonly Row[]): readonly string[] {
-  const lines = (of: (row: Row) => string | number): string =>
-    rows.map(of).join("\n");
-  return [
-    lines((row) => row.count),
-    lines((row) => row.type),
-    lines((row) => row.time),
-    lines((row) => integerOrEmpty(row.turn)),
-    lines((row) => integerOrEmpty(row.step)),
-    lines((row) => (row.ignorable ? "t" : "")),
-    lines((row) => row.surfaceOp),
-    lines((row) => row.sources),
-    lines((row) => row.keyOrder),
-    lines((row) => row.payload),
-  ];
+function lines(values: readonly (string | number)[]): string {
+  return values.join("\n");
 }
 
-function integerOrEmpty(value: JsonValue | undefined): string {
-  return typeof value === "number" && Number.isSafeInteger(value)
-    ? String(value)
-    : "";
+/** The run as it is stored. */
+function packedData(run: DeltaRun): JsonObject {
+  const { type, turn, step, index, id, name, texts, times } = run;
+  const dt = gapsOf(times, texts.length);
+  if (type !== "tool-call-chunks") return { turn, step, index, dt, texts };
+  return name === null
+    ? { turn, step, index, dt, id, args: texts }
+    : { turn, step, index, dt, id, name, args: texts };
 }
 
-/** Half of a SHA-256 over what the caller gave: 16 bytes tell two appends of one id apart. */
-function digestOf(rows: readonly Row[], items: readonly PlacedItem[]): Buffer {
-  const hash = createHash("sha256");
-  for (const row of rows) {
-    hash.update(
-      `${row.count} ${row.type} ${row.ignorable ? "t" : ""} ${row.surfaceOp} ${row.sources} ${row.payload}\n`,
-    );
-  }
-  hash.update(
-    items.map((item) => (isRun(item) ? item.time0 : item.time) ?? "").join(),
-  );
-  return hash.digest().subarray(0, 16);
+/** Members whose time we stamp all get the same. */
+function gapsOf(times: readonly number[] | null, count: number): number[] {
+  const gaps: number[] = [];
+  for (let at = 1; at < count; at += 1)
+    gaps.push(times === null ? 0 : (times[at] ?? 0) - (times[at - 1] ?? 0));
+  return gaps;
+}
+
+function textOf(surfaceOp: NonNullable<CheckedEvent["surfaceOp"]>): string {
+  return surfaceOp === "append" ? surfaceOp : stringifyJson(surfaceOp);
+}
+
+function integerOrEmpty(value: JsonValue | undefined): number | string {
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : "";
+}
+
+/**
+ * Half of a SHA-256 over what the caller gave: 16 bytes tell two appends of one id apart. A column has as many lines as any
+ * other, and no line holds a line feed, so the text is read in one way only.
+ */
+function digestOf(columns: readonly string[]): Buffer {
+  return hash("sha256", columns.join("\n"), "buffer").subarray(0, 16);
 }

@@ -1,6 +1,6 @@
 /** An append that waits for its turn or for its answer, and whose caller is told once. */
 import type { AppendRequest, AppendResult } from "./append-request.ts";
-import { isRun } from "../events/pack-runs.ts";
+import { eventCountIn, isDeltaRun } from "../events/delta-run.ts";
 import { replacedBy } from "./check-batch.ts";
 import type { EventTypes } from "./event-types.ts";
 import { Sending } from "./send.ts";
@@ -37,13 +37,13 @@ export function pendingAppend(
 /** Small, and checked with nothing but the state before it. */
 function isSmall(request: AppendRequest, types: EventTypes): boolean {
   const { items, recreate, allowFindings } = request;
-  return (
-    items.length <= MAX_SMALL_EVENTS &&
-    !recreate &&
-    !allowFindings &&
-    replacedBy(items).length === 0 &&
-    items.every(
-      (item) => !isRun(item) && (item.ignorable || types.hasMet(item.type)),
-    )
-  );
+  if (recreate || allowFindings || replacedBy(items).length > 0) return false;
+  let events = 0;
+  for (const item of items) {
+    events += eventCountIn(item);
+    if (events > MAX_SMALL_EVENTS) return false;
+    if (!isDeltaRun(item) && !item.ignorable && !types.hasMet(item.type))
+      return false;
+  }
+  return true;
 }

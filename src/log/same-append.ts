@@ -1,14 +1,13 @@
 /** Tells whether events that were sent again are the stored ones, although their JSON text differs. */
 import { isDeepStrictEqual } from "node:util";
 import type { Queryable } from "../db/connect.ts";
-import { takeEvent, type CheckedEvent } from "../events/envelope.ts";
+import { isDeltaRun, memberOf } from "../events/delta-run.ts";
+import type { CheckedEvent } from "../events/envelope.ts";
 import type { SessionEvent } from "../events/event.ts";
-import { membersOf } from "../events/expand-runs.ts";
-import { isRun } from "../events/pack-runs.ts";
 import { isSameJson } from "../events/same-json.ts";
 import type { SessionId } from "../events/ids.ts";
-import type { AppendItem } from "./check-batch.ts";
 import { readEvents } from "./read.ts";
+import type { AppendItem } from "./take-events.ts";
 
 /** Compares everything the caller gave, whatever the order of keys; a time we stamped is not compared. */
 export async function isSameAppend(
@@ -32,8 +31,8 @@ export async function isSameAppend(
 }
 
 function expanded(item: AppendItem): readonly CheckedEvent[] {
-  return isRun(item)
-    ? membersOf(item).map((event) => takeEvent(event))
+  return isDeltaRun(item)
+    ? item.texts.map((_, at) => memberOf(item, at))
     : [item];
 }
 

@@ -8,8 +8,8 @@ export interface StateAt {
   readonly state: RulesState;
 }
 
-/** Sessions that are remembered; the one appended to longest ago goes first. */
-const MAX_SESSIONS = 1_000;
+/** Sessions that are remembered, at about 1 kB each; the one appended to longest ago goes first. */
+const MAX_SESSIONS = 10_000;
 
 export class StateCache {
   readonly #states = new Map<string, StateAt>();

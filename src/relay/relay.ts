@@ -29,6 +29,10 @@ export interface Relay extends AsyncDisposable {
 
 const TTL_MS = 5_000;
 const POLL_MS = 50;
+/** Pause between looks while appends come in: appenders notify less often than that. */
+const BUSY_POLL_MS = 10;
+/** How long after a drain more is expected. */
+const BUSY_MS = 250;
 /** Pause of a relay that waits for the lease, or for the database. */
 const STANDBY_MS = 500;
 const SWEEP_MS = 1_000;
@@ -55,6 +59,7 @@ class RelayLoop {
   #fence: number | null = null;
   #renewAt = 0;
   #sweepAt = 0;
+  #busyUntil = 0;
 
   constructor(options: RelayOptions) {
     this.#options = { ttlMs: TTL_MS, pollMs: POLL_MS, ...options };
@@ -78,12 +83,12 @@ class RelayLoop {
 
   /** One look around; returns how long to wait for a wake-up before the next. */
   async #turn(): Promise<number> {
-    const { db, logger, pollMs, ttlMs } = this.#options;
+    const { db, logger, ttlMs } = this.#options;
     if (this.#fence === null || performance.now() >= this.#renewAt)
       await this.#lead();
     if (this.#fence === null) return STANDBY_MS;
     if (performance.now() >= this.#sweepAt) await this.#sweep();
-    if (!(await hasOutbox(db))) return pollMs;
+    if (!(await hasOutbox(db))) return this.#pollMs;
     const drained = await drainOutbox(db, {
       holder: this.#holder,
       fence: this.#fence,
@@ -97,7 +102,16 @@ class RelayLoop {
     }
     this.#renewAt = performance.now() + ttlMs / 3;
     await this.#ring(drained.sessionIds);
-    return drained.appends === 0 ? pollMs : 0;
+    if (drained.appends === 0) return this.#pollMs;
+    this.#busyUntil = performance.now() + BUSY_MS;
+    return 0;
+  }
+
+  get #pollMs(): number {
+    const { pollMs } = this.#options;
+    return performance.now() < this.#busyUntil
+      ? Math.min(pollMs, BUSY_POLL_MS)
+      : pollMs;
   }
 
   async #lead(): Promise<void> {

@@ -11,7 +11,7 @@ import {
   type AppendResult,
 } from "../log/append-request.ts";
 import { requireSeq, requireText, requireTimeout } from "../log/bad-call.ts";
-import type { AppendItem } from "../log/check-batch.ts";
+import type { AppendItem } from "../log/take-events.ts";
 import { Coalescer } from "../log/coalescer.ts";
 import type { Doorbell } from "../log/doorbell.ts";
 import type { SizeLimits } from "../log/encode-append.ts";

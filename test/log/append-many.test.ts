@@ -292,8 +292,9 @@ async function rowsOf(sessionId: string): Promise<unknown> {
             ignorable, surface_op, source_event_seqs, key_order, payload
      from turnlog.events where session_id = $1 order by seq`,
     "select head, facts_head, writer_epoch, rules_version, state, tenant from turnlog.sessions where session_id = $1",
-    `select o.first_seq, o.next_seq, o.facts_next_seq, o.incarnation = s.incarnation as is_same
-     from turnlog.outbox o join turnlog.sessions s using (session_id) where session_id = $1 order by first_seq`,
+    `select min(o.first_seq) as first_seq, max(o.next_seq) as next_seq, max(o.facts_next_seq) as facts_next_seq,
+            sum(o.next_seq - o.first_seq)::bigint as events, bool_and(o.incarnation = s.incarnation) as is_same
+     from turnlog.outbox o join turnlog.sessions s using (session_id) where session_id = $1`,
   ];
   const tables = [];
   for (const text of queries) tables.push(await db.rows({ text }, [sessionId]));

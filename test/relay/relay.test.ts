@@ -95,6 +95,20 @@ describe("a relay", () => {
     await expectFed(id);
   });
 
+  it("looks by itself for a while after a drain, since appenders notify seldom then", async () => {
+    const { store } = database();
+    await using running = await relayOf({ pollMs: NEVER_MS });
+    await untilListening(running.name);
+    await untilLedBy(null);
+    const first = randomUUID();
+    await store.append(first, notes(1), { expectedSeq: 0 });
+    await expectFed(first);
+
+    const second = await appendSilently();
+
+    await expectFed(second);
+  });
+
   it("drains what was appended while it was away (G2 #27)", async () => {
     const id = await appendSilently();
 

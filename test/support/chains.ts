@@ -5,7 +5,7 @@ import { AppendId, SessionId } from "../../src/events/ids.ts";
 import type { NewEvent } from "../../src/events/event.ts";
 import { initRules } from "../../src/events/rules/rules.ts";
 import { buildChain, type Chain } from "../../src/log/chain.ts";
-import { takeEvents } from "../../src/log/check-batch.ts";
+import { takeEvents } from "../../src/log/take-events.ts";
 import { EventTypes } from "../../src/log/event-types.ts";
 import { pendingAppend } from "../../src/log/pending-append.ts";
 import { StateCache } from "../../src/log/state-cache.ts";

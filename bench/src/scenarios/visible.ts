@@ -8,6 +8,7 @@ import {
 } from "../../../src/session-store.ts";
 import { turnlog } from "../contenders/turnlog.ts";
 import { startPipelineProcess } from "../pipeline-process.ts";
+import { startRedis } from "../redis-server.ts";
 import type { Figure } from "../result.ts";
 import type { Bench, Scenario } from "../scenario.ts";
 import { percentile } from "../statistics.ts";
@@ -16,18 +17,34 @@ import { watchMessages } from "../watch-messages.ts";
 const SESSIONS = 100;
 const APPENDS_A_SECOND = 200;
 
-/** Queue drivers and what chooses them. */
-const DRIVERS = [{ driver: "postgres", environment: {} }] as const;
+/** Queue drivers, each with what it needs beside Postgres; null where that is not to be had. */
+const DRIVERS = [
+  { driver: "postgres", open: () => Promise.resolve(NOTHING) },
+  { driver: "redis", open: startRedis },
+] as const;
+
+const NOTHING = {
+  url: null,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+};
 
 export const visibleScenarios: readonly Scenario[] = DRIVERS.map(
-  ({ driver, environment }) => ({
+  ({ driver, open }) => ({
     name: `visible-${driver}`,
     title: `From commit to turnlog_read.messages at ${APPENDS_A_SECOND} appends/s over ${SESSIONS} sessions, ${driver} queue`,
     async run(bench) {
+      await using service = await open();
+      if (service === null) {
+        bench.warn("left out: there is no redis-server on the PATH.");
+        return [];
+      }
       const databaseUrl = await bench.server.createDatabase();
       await turnlog.install(databaseUrl);
       await using store = await createSessionStore({ databaseUrl });
-      await using _pipeline = startPipelineProcess(databaseUrl, environment);
+      await using _pipeline = startPipelineProcess(
+        databaseUrl,
+        service.url === null ? {} : { TURNLOG_REDIS_URL: service.url },
+      );
       const watcher = new pg.Client(databaseUrl);
       await watcher.connect();
       try {

@@ -7,7 +7,7 @@ import {
 } from "../envelope.ts";
 import type { SessionHeader } from "../header.ts";
 import { RuleViolation } from "../rule-violation.ts";
-import { firstOf, type CheckedRun } from "../expand-runs.ts";
+import { firstOf, type CheckedRun, type RunBlock } from "../expand-runs.ts";
 import { checkData } from "../schemas/check-data.ts";
 import { ruleEventOf, type RuleEvent } from "./rule-event.ts";
 import { followRules, initRules, type RulesState } from "./rules.ts";
@@ -72,9 +72,30 @@ export class LogChecker {
     return true;
   }
 
-  /** The same for an event that is right by itself. */
+  /** Takes a delta that is right by itself, where it breaks no rule; else leaves it and returns false. */
+  takesDelta({ turn, step }: RunBlock): boolean {
+    const { state, violations } = followRules(this.#state, {
+      type: "assistant/chunk",
+      seq: this.#nextSeq,
+      data: { turn, step },
+      surfaceOp: null,
+      sourceEventSeqs: null,
+    });
+    if (violations.length > 0) return false;
+    this.#state = state;
+    this.#nextSeq += 1;
+    return true;
+  }
+
+  /** Takes an event that is right by itself, and returns the rules it breaks. */
   follow(event: Omit<RuleEvent, "seq">): readonly RuleViolation[] {
-    const placed = { ...event, seq: this.#nextSeq };
+    const placed: RuleEvent = {
+      type: event.type,
+      seq: this.#nextSeq,
+      data: event.data,
+      surfaceOp: event.surfaceOp,
+      sourceEventSeqs: event.sourceEventSeqs,
+    };
     this.#nextSeq += 1;
     const { state, violations } = followRules(this.#state, placed);
     this.#state = state;

@@ -105,7 +105,7 @@ export function ordinal(meaning: string) {
 }
 
 /** True for an integer of at least 1. */
-export function isOrdinal(value: JsonValue | undefined): value is number {
+export function isOrdinal(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 1;
 }
 
