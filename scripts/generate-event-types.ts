@@ -1,10 +1,8 @@
 /** Writes docs/event-types.md from the schemas of event data. With `--check`: fails when the file is not current. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { format } from "prettier";
 import { z } from "zod";
 import { eventSchemas } from "../src/events/schemas/event-schemas.ts";
 import { isSurfaceType } from "../src/events/vocabulary.ts";
+import { writeOrCheck } from "./write-or-check.ts";
 
 /** A line of the table of fields. */
 interface Field {
@@ -12,8 +10,6 @@ interface Field {
   readonly shape: string;
   readonly meaning: string;
 }
-
-const FILE = join(import.meta.dirname, "..", "docs", "event-types.md");
 
 const INTRODUCTION = `# Event types
 
@@ -35,14 +31,7 @@ const metaShape = z.object({
   forms: z.record(z.string(), z.instanceof(z.ZodType)).optional(),
 });
 
-const text = await format(render(), { parser: "markdown" });
-if (!process.argv.includes("--check")) writeFileSync(FILE, text);
-else if (!existsSync(FILE) || readFileSync(FILE, "utf8") !== text) {
-  process.stderr.write(
-    `${FILE} is not current: run npx tsx scripts/generate-event-types.ts and commit the result.\n`,
-  );
-  process.exitCode = 1;
-}
+await writeOrCheck("event-types.md", render());
 
 function render(): string {
   const overview: string[][] = [];

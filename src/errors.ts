@@ -37,6 +37,7 @@ export type ErrorCode =
   | "SESSION_NOT_FOUND"
   | "STORE_CLOSED"
   | "TRANSACTION_UNSUITABLE"
+  | "VIEW_LOCKED"
   | "WAIT_TIMEOUT"
   | "WRITER_CLOSED"
   | "WRITER_FENCED"
@@ -594,6 +595,20 @@ export class StoreClosedError extends TurnlogError {
     super(
       "The store is closed. Nothing was sent; create another store to go on.",
     );
+  }
+}
+
+/** A read view could not be replaced: somebody has read it all the while. It is as it was, and answers. */
+export class ViewLockedError extends TurnlogError {
+  readonly code = "VIEW_LOCKED";
+  override readonly retryable = true;
+  readonly view: string;
+  constructor(view: string, options?: { cause: unknown }) {
+    super(
+      `The view turnlog_read.${view} could not be replaced, since statements on it take long. It is as it was. Try again when they have ended.`,
+      options,
+    );
+    this.view = view;
   }
 }
 

@@ -32,6 +32,7 @@ export {
   SessionNotFoundError,
   StoreClosedError,
   TransactionUnsuitableError,
+  ViewLockedError,
   TurnlogError,
   WaitTimeoutError,
   WriterClosedError,
@@ -40,10 +41,18 @@ export {
   WrongExpectedSeqError,
 } from "./errors.ts";
 export {
+  eventsView,
   messagesView,
+  parkedView,
+  projectionStatusView,
   sessionsView,
+  sessionTotalsView,
   titlesView,
   tokenStatsView,
+  toolCallsView,
+  turnsView,
+  usageByDayView,
+  usageByModelView,
   usageView,
 } from "./query/views.ts";
 export type { ErrorCode } from "./errors.ts";

@@ -2,7 +2,7 @@
 import { sql, type SQL } from "drizzle-orm";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import { buildSchema } from "../projector/open-session.ts";
-import type { Projection } from "../projector/projection.ts";
+import type { Projection, ReadView } from "../projector/projection.ts";
 
 /** Statements that create the schema and the tables of a build with their keys, in order. */
 export function buildTables(
@@ -52,10 +52,34 @@ export function buildViews(
   build: number,
 ): readonly SQL[] {
   const table = (name: string): string => `${buildSchema(build)}.${name}`;
-  return projection.views.map(
-    (view) =>
-      sql`create or replace view turnlog_read.${sql.identifier(view.name)} as ${sql.raw(view.select(table))}`,
+  return projection.views.flatMap((view) => viewStatements(view, table));
+}
+
+/** Statements that make a read view, or point it at other tables, and say what it means. */
+export function viewStatements(
+  view: ReadView,
+  table: (name: string) => string,
+): readonly SQL[] {
+  const name = sql`turnlog_read.${sql.identifier(view.name)}`;
+  return [
+    sql`create or replace view ${name} as ${sql.raw(view.select(table))}`,
+    ...comments(name, view),
+  ];
+}
+
+function comments(name: SQL, view: ReadView): readonly SQL[] {
+  const columns = Object.entries(view.columns ?? {}).map(
+    ([column, meaning]) =>
+      sql`comment on column ${name}.${sql.identifier(column)} is ${literal(meaning)}`,
   );
+  return view.about === undefined
+    ? columns
+    : [sql`comment on view ${name} is ${literal(view.about)}`, ...columns];
+}
+
+/** Comments can't be parameters: their quotes are doubled. */
+function literal(text: string): SQL {
+  return sql.raw(`'${text.replaceAll("'", "''")}'`);
 }
 
 type Identifier = ReturnType<typeof sql.identifier>;

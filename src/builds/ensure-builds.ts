@@ -2,13 +2,16 @@
 import { sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/connect.ts";
 import type { Projection } from "../projector/projection.ts";
-import { buildIndexes, buildTables, buildViews } from "./build-ddl.ts";
 import { addBuild, lockBuilds } from "./add-build.ts";
+import { buildIndexes, buildTables, buildViews } from "./build-ddl.ts";
+import { refreshViews } from "./refresh-views.ts";
 
 /**
  * Makes a live build for each projection that has none, and marks every stored session as work for it, so that the
- * ordinary path fills it. Returns the names of those projections. Several processes may call it at once.
- * Locks: advisory (7486, 0) exclusively until the commit, as migrations do; then builds.
+ * ordinary path fills it. Then brings the read views up to date, those of earlier releases too. Returns the names of
+ * those projections. Several processes may call it at once.
+ * Locks: advisory (7486, 0) exclusively until the commit, as migrations do; then builds; then those of `refreshViews`.
+ * @throws ViewLockedError VIEW_LOCKED when a view can't be replaced because somebody reads it for long
  */
 export async function ensureBuilds(
   db: Db,
@@ -28,6 +31,7 @@ export async function ensureBuilds(
   });
   // Once more, for sessions that were made and folded by the other builds before this one could be seen.
   if (missing.length > 0) await db.transaction(markAllSessions);
+  await refreshViews(db, projections);
   return missing.map(({ name }) => name);
 }
 

@@ -26,7 +26,10 @@ export function viewsOf(
   return projection.views.map((view) => ({
     name: view.name,
     definition: view.select((table) => `${buildSchema(build)}.${table}`),
-    comments: {},
+    comments: {
+      ...(view.about === undefined ? {} : { "": view.about }),
+      ...view.columns,
+    },
   }));
 }
 

@@ -3,6 +3,8 @@ import type { Projection } from "../projector/projection.ts";
 import { messages } from "./messages/projection.ts";
 import { sessions } from "./sessions/projection.ts";
 import { titles } from "./titles/projection.ts";
+import { toolCalls } from "./tool-calls/projection.ts";
+import { turns } from "./turns/projection.ts";
 import { usage } from "./usage/projection.ts";
 
 export const builtInProjections: readonly Projection[] = [
@@ -10,4 +12,6 @@ export const builtInProjections: readonly Projection[] = [
   usage,
   titles,
   sessions,
+  turns,
+  toolCalls,
 ];

@@ -29,8 +29,12 @@ export type Rows<T extends Tables> = {
 };
 
 /** A read view over the tables of a build. `select` is the text of a query; `table(name)` names a table in it. */
-interface ReadView {
+export interface ReadView {
   readonly name: string;
+  /** What a row is. Becomes the comment on the view. */
+  readonly about?: string;
+  /** What each column means, its unit, and what null says; by name, in the order of `select`. Become its comments. */
+  readonly columns?: Readonly<Record<string, string>>;
   readonly select: (table: (name: string) => string) => string;
 }
 

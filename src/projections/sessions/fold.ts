@@ -1,15 +1,24 @@
 /** The list row of a session: header, title, activity, counts, and the reference harness' figures. */
 import { isDelta, member } from "../../events/event.ts";
+import { seqOrNull } from "../../events/json.ts";
 import type { SessionHeader } from "../../events/header.ts";
 import { storableText } from "../../events/text.ts";
 import { readTitle, type Title } from "../../events/title.ts";
+import { usageOfEvent } from "../../events/token-usage.ts";
 import type { ProjectedEvent, Rows } from "../../projector/projection.ts";
+import {
+  applyCandidates,
+  initCandidates,
+  isHumanPrompt,
+  titleToShow,
+  type TitleCandidates,
+} from "./display-title.ts";
 import {
   applySessionStats,
   awaitsFirstToken,
   initSessionStats,
   type SessionStatsState,
-} from "./reference-session-stats.ts";
+} from "../session-stats.ts";
 import {
   applyTokenUsage,
   initTokenUsage,
@@ -17,9 +26,17 @@ import {
 } from "./reference-token-usage.ts";
 import type { sessionsTable } from "./tables.ts";
 
+/** How full the model's context was at its latest report, and how much fits; null: not known. */
+interface ModelContext {
+  readonly tokens: number | null;
+  readonly window: number | null;
+}
+
 export interface SessionsState {
   readonly header: SessionHeader;
   readonly title: Title | null;
+  readonly candidates: TitleCandidates;
+  readonly context: ModelContext;
   readonly lastPromptMs: number | null;
   readonly turnCount: number;
   readonly stepCount: number;
@@ -33,6 +50,8 @@ type SessionRows = Rows<{ readonly sessions: typeof sessionsTable }>;
 export const initSessions = (header: SessionHeader): SessionsState => ({
   header,
   title: null,
+  candidates: initCandidates,
+  context: { tokens: null, window: null },
   lastPromptMs: null,
   turnCount: 0,
   stepCount: 0,
@@ -57,6 +76,8 @@ export function applySessions(
     };
   const next = {
     ...applyActivity(state, event),
+    candidates: applyCandidates(state.candidates, event),
+    context: applyContext(state.context, event),
     tokenUsage: applyTokenUsage(state.tokenUsage, event),
     sessionStats: applySessionStats(state.sessionStats, event),
   };
@@ -78,17 +99,36 @@ function applyActivity(
     }
     case "step/end":
       return { ...state, stepCount: state.stepCount + 1 };
-    case "user/message": {
-      const isHuman = member(member(event.data, "source"), "kind") === "user";
-      return isHuman && event.surfaceOp === "append"
+    case "user/message":
+      return isHumanPrompt(event)
         ? { ...state, lastPromptMs: event.time }
         : state;
-    }
     case "session/title":
       return { ...state, title: readTitle(event.data) ?? state.title };
     default:
       return state;
   }
+}
+
+/** Everything that went into the latest request; a report that counts no input changes nothing. */
+function applyContext(
+  context: ModelContext,
+  event: ProjectedEvent,
+): ModelContext {
+  if (event.type === "request/context")
+    return {
+      ...context,
+      window: seqOrNull(member(event.data, "contextWindow")),
+    };
+  const usage = usageOfEvent(event);
+  const counts = [
+    usage?.inputTokens ?? null,
+    usage?.cacheReadTokens ?? null,
+    usage?.cacheWriteTokens ?? null,
+  ].filter((count) => count !== null);
+  return counts.length === 0
+    ? context
+    : { ...context, tokens: counts.reduce((sum, count) => sum + count, 0) };
 }
 
 function rowOf(state: SessionsState, event: ProjectedEvent) {
@@ -97,6 +137,7 @@ function rowOf(state: SessionsState, event: ProjectedEvent) {
     sessionId: event.sessionId,
     title: state.title?.title ?? null,
     titleSource: state.title?.source ?? null,
+    displayTitle: titleToShow(state.title, state.candidates),
     parentSessionId: textOrNull(header.parentSession),
     origin: header.origin ?? null,
     cwd: textOrNull(header.cwd),
@@ -110,6 +151,8 @@ function rowOf(state: SessionsState, event: ProjectedEvent) {
     turnCount: state.turnCount,
     stepCount: state.stepCount,
     status: state.status,
+    contextTokens: state.context.tokens,
+    contextWindow: state.context.window,
     referenceTokenUsage: JSON.stringify(state.tokenUsage.totals),
     referenceSessionStats: JSON.stringify(state.sessionStats.stats),
     asOfSeq: event.seq,

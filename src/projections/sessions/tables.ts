@@ -10,8 +10,10 @@ export const sessionsTable = pgTable(
     title: text("title"),
     /** `fallback`, `provider` or `user`. */
     titleSource: text("title_source"),
+    /** The title to show: of the log, or made of what a person said; null while there is nothing. */
+    displayTitle: text("display_title"),
     /** Session it was forked from or delegated by; it need not be stored. */
-    parentSessionId: text("parent_session_id"),
+    parentSessionId: idText("parent_session_id"),
     /** `subagent` for a delegated session. */
     origin: text("origin"),
     /** Working directory. */
@@ -29,6 +31,10 @@ export const sessionsTable = pgTable(
     stepCount: safeBigint("step_count").notNull(),
     /** `open`: a turn is open; `interrupted`: the last turn was closed by a recovery; `idle` otherwise. */
     status: text("status").notNull(),
+    /** Input of the latest request that reported it, cached or not, in tokens; null: none did. */
+    contextTokens: safeBigint("context_tokens"),
+    /** Tokens that fit in the model's context; null: not known. */
+    contextWindow: safeBigint("context_window"),
     /** The reference harness' own figures over the whole log: exact JSON text. Retries overwrite each other in it. */
     referenceTokenUsage: text("reference_token_usage").notNull(),
     /** Likewise its turn, step and timing figures. */
@@ -42,5 +48,6 @@ export const sessionsTable = pgTable(
       table.activityMs,
       table.sessionId,
     ),
+    index("sessions_parent_session_id_idx").on(table.parentSessionId),
   ],
 );

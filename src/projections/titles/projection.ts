@@ -31,6 +31,17 @@ export const titles = defineProjection({
   views: [
     {
       name: "titles",
+      about: "One row for each title that a session was given.",
+      columns: {
+        session_id: "The session.",
+        seq: "Seq of its event.",
+        title: "The title as the log has it.",
+        source:
+          "fallback: the first words of a prompt; provider: made by a provider of titles; user: given by a person.",
+        is_current: "True for the latest in the log.",
+        time_ms: "Time of its event, epoch ms.",
+        time_at: "The same as timestamptz; null outside the years 1 to 9999.",
+      },
       select: (table) => `
         select session_id, seq, title, source, is_current, time_ms, ${asTimestamp("time_ms")} as time_at
         from ${table("titles")}`,

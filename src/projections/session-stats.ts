@@ -1,10 +1,14 @@
-/** The reference harness' `sessionStats`: counts and times of the whole log; differences are never negative. */
-import { member } from "../../events/event.ts";
-import type { JsonValue } from "../../events/json.ts";
-import { usageOfEvent } from "../../events/token-usage.ts";
-import type { ProjectedEvent } from "../../projector/projection.ts";
+/**
+ * The reference harness' `sessionStats`: counts and times of steps and calls; differences are never negative. The list
+ * of sessions shows them of the whole log, the list of turns those of each turn.
+ */
+import { member } from "../events/event.ts";
+import type { JsonValue } from "../events/json.ts";
+import { elapsedMs } from "../events/elapsed.ts";
+import { usageOfEvent } from "../events/token-usage.ts";
+import type { ProjectedEvent } from "../projector/projection.ts";
 
-interface ReferenceSessionStats {
+interface SessionStats {
   /** Distinct turns with at least one ended step. */
   readonly turns: number;
   readonly steps: number;
@@ -29,7 +33,7 @@ interface OpenStep {
 }
 
 export interface SessionStatsState {
-  readonly stats: ReferenceSessionStats;
+  readonly stats: SessionStats;
   readonly openStep: OpenStep | null;
   /** Turn that the last ended step belonged to. */
   readonly countedTurn: JsonValue;
@@ -117,7 +121,7 @@ function applyMessage(
   const { stats } = state;
   const next = {
     ...stats,
-    llmMs: stats.llmMs + elapsed(step.startMs, event.time),
+    llmMs: stats.llmMs + elapsedMs(step.startMs, event.time),
   };
   return {
     ...state,
@@ -130,21 +134,21 @@ function applyMessage(
 }
 
 function withFirstToken(
-  stats: ReferenceSessionStats,
+  stats: SessionStats,
   startMs: number,
   firstTokenMs: number,
   event: ProjectedEvent,
-): ReferenceSessionStats {
+): SessionStats {
   const next = {
     ...stats,
-    ttftMs: stats.ttftMs + elapsed(startMs, firstTokenMs),
+    ttftMs: stats.ttftMs + elapsedMs(startMs, firstTokenMs),
     ttftSteps: stats.ttftSteps + 1,
   };
   const outputTokens = usageOfEvent(event)?.outputTokens ?? null;
   if (outputTokens === null) return next;
   return {
     ...next,
-    decodeMs: stats.decodeMs + elapsed(firstTokenMs, event.time),
+    decodeMs: stats.decodeMs + elapsedMs(firstTokenMs, event.time),
     decodeTokens: stats.decodeTokens + outputTokens,
   };
 }
@@ -172,7 +176,7 @@ function applyResult(
   const { stats } = state;
   return {
     ...state,
-    stats: { ...stats, toolMs: stats.toolMs + elapsed(call[1], event.time) },
+    stats: { ...stats, toolMs: stats.toolMs + elapsedMs(call[1], event.time) },
     pendingCalls: state.pendingCalls.filter((pending) => pending !== call),
   };
 }
@@ -219,8 +223,4 @@ function isToken(chunk: JsonValue | undefined): boolean {
     type === "tool-call-delta" &&
     (member(chunk, "name") !== undefined || isText("argumentsDelta"))
   );
-}
-
-function elapsed(fromMs: number, toMs: number): number {
-  return Math.max(0, toMs - fromMs);
 }
