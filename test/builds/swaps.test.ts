@@ -33,11 +33,27 @@ const STABLE = [
 ];
 
 /** Statements whose answers must never change: each view, and one that needs two of them to agree. */
-function questions(): readonly string[] {
+async function questions(db: Queryable): Promise<readonly string[]> {
+  const bySession = await db.rows<{ name: string }>(
+    {
+      text: `
+        select attrelid::regclass::text as name from pg_attribute
+        where attname = 'session_id' and attrelid = any(select to_regclass('turnlog_read.' || v) from unnest($1::text[]) v)
+        order by 1`,
+    },
+    [VIEWS],
+  );
+  const others = VIEWS.map((name) => `turnlog_read.${name}`).filter(
+    (name) => !bySession.some((view) => view.name === name),
+  );
   return [
-    ...VIEWS.map(
+    ...bySession.map(
+      ({ name }) =>
+        `select count(*) as rows, md5(string_agg(v::text, '' order by v::text)) as digest from ${name} v where session_id = any($1)`,
+    ),
+    ...others.map(
       (name) =>
-        `select count(*) as rows, md5(string_agg(v::text, '' order by v::text)) as digest from turnlog_read.${name} v where session_id = any($1)`,
+        `select count(*) > 0 as is_filled from ${name} where $1::text[] is not null`,
     ),
     `select s.session_id, s.step_count, (select count(*) from turnlog_read.messages m where m.session_id = s.session_id) as messages
      from turnlog_read.sessions s where s.session_id = any($1) order by 1`,
@@ -49,7 +65,8 @@ async function answers(
   ids: readonly string[],
 ): Promise<readonly object[][]> {
   const found = [];
-  for (const text of questions()) found.push(await db.rows({ text }, [ids]));
+  for (const text of await questions(db))
+    found.push(await db.rows({ text }, [ids]));
   return found;
 }
 
