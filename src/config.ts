@@ -41,6 +41,10 @@ const schema = z.object({
   TURNLOG_PREPARED_STATEMENTS: z
     .enum(["on", "off"], "must be on or off")
     .default("on"),
+  /** File with projections of the user's own. */
+  TURNLOG_CONFIG: z.string().min(1).optional(),
+  /** Port of the metrics and health endpoints; without it there are none. */
+  TURNLOG_METRICS_PORT: count(0, 65_535).optional(),
   /** Least severe log line that is written: debug, info, warn, error or silent. */
   TURNLOG_LOG_LEVEL: z
     .enum(
@@ -58,6 +62,10 @@ export interface Config {
   readonly poolSize: number;
   readonly projectorConcurrency: number;
   readonly preparedStatements: boolean;
+  /** Null: look for turnlog.config.js, .mjs or .ts in the working directory. */
+  readonly configFile: string | null;
+  /** 0: any free one; null: no endpoints. */
+  readonly metricsPort: number | null;
   readonly logLevel: z.infer<typeof schema>["TURNLOG_LOG_LEVEL"];
 }
 
@@ -91,6 +99,8 @@ export function readConfig(
     poolSize: value.TURNLOG_POOL_SIZE,
     projectorConcurrency: value.TURNLOG_PROJECTOR_CONCURRENCY,
     preparedStatements: value.TURNLOG_PREPARED_STATEMENTS === "on",
+    configFile: value.TURNLOG_CONFIG ?? null,
+    metricsPort: value.TURNLOG_METRICS_PORT ?? null,
     logLevel: value.TURNLOG_LOG_LEVEL,
   });
 }

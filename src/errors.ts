@@ -23,8 +23,11 @@ export type ErrorCode =
   | "FORMAT_UNSUPPORTED"
   | "IMPORT_CONFLICT"
   | "LOG_CORRUPT"
+  | "PARKED_NOT_FOUND"
+  | "PROJECTION_INVALID"
   | "PROJECTION_PARKED"
   | "PROJECTION_UNKNOWN"
+  | "PROJECTION_VERSION_UNKNOWN"
   | "QUEUE_UNAVAILABLE"
   | "REBUILD_ENDED"
   | "REBUILD_STOPPED"
@@ -383,6 +386,28 @@ export class RulesOutdatedError extends TurnlogError {
   }
 }
 
+/** A projection is defined in a way that no build can be made of, or its fold wrote a row that is not its to write. */
+export class ProjectionInvalidError extends TurnlogError {
+  readonly code = "PROJECTION_INVALID";
+  readonly projection: string;
+  /** Null when it is about the projection and none of its tables. */
+  readonly table: string | null;
+  readonly reason: string;
+  constructor(facts: {
+    projection: string;
+    table: string | null;
+    reason: string;
+  }) {
+    const table = facts.table === null ? "" : `, table ${facts.table}`;
+    super(
+      `Projection ${printable(facts.projection)}${table}: ${facts.reason}.`,
+    );
+    this.projection = facts.projection;
+    this.table = facts.table;
+    this.reason = facts.reason;
+  }
+}
+
 /** No live build has this projection. */
 export class ProjectionUnknownError extends TurnlogError {
   readonly code = "PROJECTION_UNKNOWN";
@@ -392,6 +417,27 @@ export class ProjectionUnknownError extends TurnlogError {
       `There is no live projection ${facts.projection}. Known: ${facts.known.join(", ") || "none (run: turnlog migrate)"}.`,
     );
     this.projection = facts.projection;
+  }
+}
+
+/** A build is of a version of its projection that this program has not got. */
+export class ProjectionVersionUnknownError extends TurnlogError {
+  readonly code = "PROJECTION_VERSION_UNKNOWN";
+  readonly projection: string;
+  readonly version: number;
+  constructor(facts: {
+    projection: string;
+    version: number;
+    known: number | null;
+  }) {
+    const known =
+      facts.known === null ? "does not know it" : `has version ${facts.known}`;
+    super(
+      `The build of projection ${facts.projection} is of version ${facts.version}, but this program ${known}. ` +
+        `Use one that has version ${facts.version}, with the same turnlog.config file.`,
+    );
+    this.projection = facts.projection;
+    this.version = facts.version;
   }
 }
 
@@ -410,12 +456,26 @@ export class ProjectionParkedError extends TurnlogError {
   }) {
     super(
       `Projection ${facts.projection} is parked on session ${facts.sessionId}` +
-        `${facts.seq === null ? "" : ` at seq ${facts.seq}`} (${facts.errorCode}). The log itself is complete; see: turnlog status`,
+        `${facts.seq === null ? "" : ` at seq ${facts.seq}`} (${facts.errorCode}). The log itself is complete; see: turnlog parked list`,
     );
     this.projection = facts.projection;
     this.sessionId = facts.sessionId;
     this.seq = facts.seq;
     this.errorCode = facts.errorCode;
+  }
+}
+
+/** The projection has not failed at this session, or no longer has. */
+export class ParkedNotFoundError extends TurnlogError {
+  readonly code = "PARKED_NOT_FOUND";
+  readonly projection: string;
+  readonly sessionId: string;
+  constructor(facts: { projection: string; sessionId: string }) {
+    super(
+      `Projection ${facts.projection} is neither parked nor failing at session ${facts.sessionId}. See: turnlog parked list`,
+    );
+    this.projection = facts.projection;
+    this.sessionId = facts.sessionId;
   }
 }
 

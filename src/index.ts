@@ -1,5 +1,7 @@
 /** The public surface of the package. */
 export { createSessionStore } from "./session-store.ts";
+export { idText, safeBigint } from "./projections/columns.ts";
+export { defineProjection } from "./projector/projection.ts";
 export { AppendId, SessionId } from "./events/ids.ts";
 export {
   AppendIdReusedError,
@@ -18,8 +20,11 @@ export {
   FormatUnsupportedError,
   ImportConflictError,
   LogCorruptError,
+  ParkedNotFoundError,
+  ProjectionInvalidError,
   ProjectionParkedError,
   ProjectionUnknownError,
+  ProjectionVersionUnknownError,
   QueueUnavailableError,
   RebuildEndedError,
   RebuildStoppedError,
@@ -55,6 +60,7 @@ export {
   usageByModelView,
   usageView,
 } from "./query/views.ts";
+export { verifyProjections } from "./verify/verify-projections.ts";
 export type { ErrorCode } from "./errors.ts";
 export type {
   CallerTransaction,
@@ -86,6 +92,15 @@ export type { ReadOptions } from "./log/read.ts";
 export type { EventWindow, WindowOptions } from "./log/event-window.ts";
 export type { EventTrace } from "./log/trace-event.ts";
 export type { SessionsQuery } from "./query/list-sessions.ts";
+export type { EventData, KnownType } from "./events/schemas/event-schemas.ts";
+export type {
+  EventOf,
+  ProjectedEvent,
+  Projection,
+  ProjectionDefinition,
+  Rows,
+} from "./projector/projection.ts";
+export type { TurnlogConfig } from "./runtime/user-projections.ts";
 export type { MessagesQuery } from "./query/read-views.ts";
 export type {
   MessageRow,
@@ -122,3 +137,9 @@ export type { EndedBuild } from "./builds/end-builds.ts";
 export type { ProjectionPlan, RebuildPlan } from "./builds/plan.ts";
 export type { RebuildResult } from "./builds/run-rebuild.ts";
 export type { Verification } from "./builds/verify.ts";
+export type { RowDifference } from "./verify/row-difference.ts";
+export type { BuildVerification, Difference } from "./verify/verify-build.ts";
+export type {
+  ProjectionVerification,
+  VerifyOptions,
+} from "./verify/verify-projections.ts";

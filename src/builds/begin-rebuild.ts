@@ -121,8 +121,24 @@ async function create(
         candidate.projection === projection.name && candidate.status === "live",
     );
     if (live !== undefined) await copyGrants(tx, live.number, build);
+    if (live?.version === projection.version)
+      await copySkipped(tx, live.number, build);
     builds.push({ build, projection });
   }
   await cutRanges(tx, number);
   return { number, builds };
+}
+
+/** What a build of the same version passes over, the new one passes over too. */
+async function copySkipped(tx: Tx, from: number, to: number): Promise<void> {
+  await tx.rows(
+    {
+      text: `
+        insert into turnlog.skipped_events (session_id, build, incarnation, seq, error_code, skipped_at)
+        select k.session_id, $2, k.incarnation, k.seq, k.error_code, k.skipped_at
+        from turnlog.skipped_events k
+        where k.build = $1`,
+    },
+    [from, to],
+  );
 }

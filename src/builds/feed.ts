@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "../db/connect.ts";
 import { SessionId } from "../events/ids.ts";
 import type { Logger } from "../logger.ts";
-import { isOutside, projectSession } from "../projector/project-session.ts";
+import { isOutside } from "../projector/failure.ts";
+import { projectSession } from "../projector/project-session.ts";
 import { markBehind, workBehind } from "./behind.ts";
 import type { NewBuild } from "./rebuild-row.ts";
 

@@ -6,7 +6,7 @@ import { parseJson } from "../events/json.ts";
 import { isStorageTag } from "../events/vocabulary.ts";
 import { readPage } from "../log/read.ts";
 import { eventsOf } from "../log/stored-row.ts";
-import { wantedTypes } from "../projector/fold-slice.ts";
+import { wantedTypes } from "../projector/feed.ts";
 import { buildSchema } from "../projector/open-session.ts";
 import type { Projection } from "../projector/projection.ts";
 import { RowBuffer } from "../projector/row-buffer.ts";

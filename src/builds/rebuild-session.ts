@@ -14,7 +14,7 @@ import { readPage } from "../log/read.ts";
 import { readSessionRow } from "../log/session-row.ts";
 import { eventsOf } from "../log/stored-row.ts";
 import { saveCheckpoints } from "../projector/checkpoints.ts";
-import { wantedTypes } from "../projector/fold-slice.ts";
+import { wantedTypes } from "../projector/feed.ts";
 import {
   buildSchema,
   definitionOf,
@@ -161,7 +161,9 @@ async function foldAll(
       )
         continue;
       for (const event of eventsOf(row))
-        for (const { fold } of refolds) fold.apply({ ...event, sessionId });
+        for (const { build, fold } of refolds)
+          if (!build.skipped.includes(event.seq))
+            fold.apply({ ...event, sessionId });
     }
     for (const { build, buffer } of refolds)
       for (const [table, changes] of buffer.take())

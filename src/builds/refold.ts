@@ -8,7 +8,7 @@ import { parseJson } from "../events/json.ts";
 import { isStorageTag } from "../events/vocabulary.ts";
 import { readPage } from "../log/read.ts";
 import { eventsOf } from "../log/stored-row.ts";
-import { wantedTypes } from "../projector/fold-slice.ts";
+import { wantedTypes } from "../projector/feed.ts";
 import { buildSchema } from "../projector/open-session.ts";
 import { RowBuffer, type RowChange } from "../projector/row-buffer.ts";
 import { writeTable } from "../projector/table-writer.ts";
@@ -18,6 +18,7 @@ interface FoldedSession {
   readonly session_id: string;
   readonly header: string;
   readonly next_seq: number;
+  readonly skipped: readonly number[];
 }
 
 /**
@@ -36,7 +37,10 @@ export async function findMisfolded(
     const sessions = await tx.rows<FoldedSession>(
       {
         text: `
-          select s.session_id, s.header, c.next_seq
+          select s.session_id, s.header, c.next_seq,
+                 coalesce((select json_agg(k.seq) from turnlog.skipped_events k
+                           where k.session_id = s.session_id and k.build = c.build and k.incarnation = s.incarnation),
+                          '[]') as skipped
           from turnlog.checkpoints c
           join turnlog.sessions s on s.session_id = c.session_id
           where c.build = $1 and c.session_id = any($2::text[]) and s.deleted_at is null
@@ -113,7 +117,9 @@ async function foldInto(
     });
     for (const row of rows) {
       if (isStorageTag(row.type) && !fold.wantsDeltas()) continue;
-      for (const event of eventsOf(row)) fold.apply({ ...event, sessionId });
+      for (const event of eventsOf(row))
+        if (!session.skipped.includes(event.seq))
+          fold.apply({ ...event, sessionId });
     }
     if (into.isFull) await into.flush();
     const last = rows.at(-1);

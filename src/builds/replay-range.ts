@@ -1,8 +1,8 @@
 /** Replays a range: reads each session's log once and folds it for every new build, in chunks. */
 import type { Db } from "../db/connect.ts";
 import { RebuildEndedError } from "../errors.ts";
-import { wantedTypes } from "../projector/fold-slice.ts";
-import { isOutside } from "../projector/project-session.ts";
+import { wantedTypes } from "../projector/feed.ts";
+import { isOutside } from "../projector/failure.ts";
 import type { Chunk } from "./chunk.ts";
 import type { Range } from "./ranges.ts";
 import type { Rebuild } from "./rebuild-row.ts";

@@ -47,7 +47,7 @@ export interface ReplayPage {
   readonly events: number;
 }
 
-/** Up to `limit` sessions from `fromId`, or after it, below `untilId`. */
+/** Up to `limit` sessions from `fromId`, or after it, below `untilId`; those with events to pass over are left to the ordinary path. */
 export async function readReplayPage(
   db: Queryable,
   page: {
@@ -63,13 +63,22 @@ export async function readReplayPage(
       name: "turnlog_replay_sessions",
       text: `
         select session_id, incarnation, redaction_generation, header, facts_head
-        from turnlog.sessions
+        from turnlog.sessions s
         where session_id >= $1 and (not $2 or session_id > $1) and ($3::text is null or session_id < $3)
           and deleted_at is null and facts_head > 0
+          and not exists (
+            select from turnlog.skipped_events k
+            where k.session_id = s.session_id and k.build = any($5::integer[]))
         order by session_id
         limit $4`,
     },
-    [page.fromId, page.isAfter, page.untilId, page.limit],
+    [
+      page.fromId,
+      page.isAfter,
+      page.untilId,
+      page.limit,
+      page.builds.map(({ build }) => build),
+    ],
   );
   const checkpoints = await readCheckpoints(
     db,

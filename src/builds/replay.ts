@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "../db/connect.ts";
 import type { Logger } from "../logger.ts";
-import { isOutside } from "../projector/project-session.ts";
+import { isOutside } from "../projector/failure.ts";
 import {
   claimRange,
   countOpenRanges,

@@ -197,6 +197,7 @@ async function catchUp(tx: Tx, rebuild: Rebuild): Promise<boolean> {
         sessionId: SessionId(sessionId),
         projections,
         onlyBuild: null,
+        toSeq: Number.POSITIVE_INFINITY,
         maxRows: 10_000,
         until: Number.POSITIVE_INFINITY,
       });

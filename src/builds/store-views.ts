@@ -45,7 +45,7 @@ const EVENTS = `
 
 /**
  * Sessions that a build may be behind at: few, so that a store of any size is answered from indexes. While a build is
- * being made that is every session.
+ * being made that is every session, for which the planner would read whole tables at any time: hence one look-up each.
  */
 const MAYBE_BEHIND = `select s.session_id, s.incarnation, s.redaction_generation, s.facts_head
           from (
@@ -60,8 +60,9 @@ const MAYBE_BEHIND = `select s.session_id, s.incarnation, s.redaction_generation
             select session_id from turnlog.sessions
             where exists (select from turnlog.builds where status = 'building')
           ) m
-          join turnlog.sessions s on s.session_id = m.session_id
-          where s.deleted_at is null`;
+          cross join lateral (
+            select * from turnlog.sessions where session_id = m.session_id and deleted_at is null limit 1
+          ) s`;
 
 export const storeViews: readonly ReadView[] = [
   {
@@ -97,7 +98,7 @@ export const storeViews: readonly ReadView[] = [
       sessions_behind: "Sessions with events that it has not folded.",
       events_behind: "Events that it has not folded.",
       oldest_unapplied_ms:
-        "How long the session that is behind longest has waited, ms; null when the relay has put none on the work list.",
+        "How long the session that is behind longest has waited, ms; null when neither outbox nor work list has one.",
       failing_sessions: "Sessions whose fold failed and is tried again.",
       parked_sessions: "Sessions whose fold has been given up.",
     },
@@ -114,8 +115,14 @@ export const storeViews: readonly ReadView[] = [
         left join (
           ${MAYBE_BEHIND}
         ) s on true
-        left join turnlog.checkpoints c on c.session_id = s.session_id and c.build = b.number
-        left join turnlog.work w on w.session_id = s.session_id
+        left join lateral (
+          select * from turnlog.checkpoints where session_id = s.session_id and build = b.number limit 1
+        ) c on true
+        left join lateral (
+          select least(
+            (select since from turnlog.work where session_id = s.session_id),
+            (select min(since) from turnlog.outbox where session_id = s.session_id)) as since
+        ) w on true
         cross join lateral (
           select case when c.incarnation = s.incarnation and c.redaction_generation = s.redaction_generation
                       then c.next_seq else 0 end as next_seq
@@ -136,16 +143,17 @@ export const storeViews: readonly ReadView[] = [
       attempts: "Failures since the last success.",
       next_at: "When it is tried again; null when it is parked.",
       parked_at: "When it was given up; null while it is tried again.",
+      failed_at: "When it failed first since the last success.",
     },
     select: () => `
         select b.projection, b.version, b.number as build, c.session_id, c.error_seq as seq, c.error_code, c.attempts,
-               c.next_at, c.parked_at
+               c.next_at, c.parked_at, c.failed_at
         from (
-          select session_id, build, error_seq, error_code, attempts, next_at, parked_at
+          select session_id, build, error_seq, error_code, attempts, next_at, parked_at, failed_at
           from turnlog.checkpoints
           where parked_at is not null
           union all
-          select session_id, build, error_seq, error_code, attempts, next_at, parked_at
+          select session_id, build, error_seq, error_code, attempts, next_at, parked_at, failed_at
           from turnlog.checkpoints
           where next_at is not null and parked_at is null
         ) c

@@ -4,7 +4,7 @@ import type { RebuildProgress } from "../builds/list-builds.ts";
 import { openContext, type CommonOptions } from "./context.ts";
 import { formatTime, printJson, printTable } from "./output.ts";
 import { formatBytes } from "./plan-output.ts";
-import { builtIn, interruptible, namesOf } from "./rebuild-command.ts";
+import { buildsOf, interruptible, namesOf } from "./rebuild-command.ts";
 
 const WRONG_USAGE = 2;
 
@@ -12,7 +12,7 @@ export async function buildsCommand(
   options: CommonOptions & { readonly all?: boolean },
 ): Promise<number> {
   await using context = await openContext(options);
-  const builds = builtIn(context.db);
+  const builds = buildsOf(context);
   const list = await builds.list({ all: options.all === true });
   const rebuilds = await builds.progress();
   if (options.json === true) {
@@ -48,7 +48,7 @@ export async function rollbackCommand(
   options: CommonOptions & { readonly all?: boolean; readonly wait: number },
 ): Promise<number> {
   await using context = await openContext(options);
-  const builds = builtIn(context.db);
+  const builds = buildsOf(context);
   const names = namesOf(builds, given, options.all === true);
   return await interruptible(async (signal) => {
     let said = "";
@@ -76,7 +76,7 @@ export async function dropCommand(
   options: CommonOptions & { readonly all?: boolean; readonly yes?: boolean },
 ): Promise<number> {
   await using context = await openContext(options);
-  const builds = builtIn(context.db);
+  const builds = buildsOf(context);
   const kept = (await builds.list()).filter(({ status }) => status === "kept");
   const names =
     options.all === true
@@ -104,7 +104,7 @@ export async function cancelCommand(
   options: CommonOptions,
 ): Promise<number> {
   await using context = await openContext(options);
-  const ended = await builtIn(context.db).cancel(rebuild);
+  const ended = await buildsOf(context).cancel(rebuild);
   printEnded("cancelled", ended.builds, options);
   return 0;
 }

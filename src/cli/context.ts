@@ -9,7 +9,8 @@ import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
 } from "../embedded/embedded-postgres.ts";
-import { builtInProjections } from "../projections/registry.ts";
+import type { Projection } from "../projector/projection.ts";
+import { loadProjections } from "../runtime/user-projections.ts";
 import { storeOver, type SessionStore } from "../session-store.ts";
 
 export interface CommonOptions {
@@ -21,6 +22,8 @@ export interface Context extends AsyncDisposable {
   readonly config: Config;
   readonly db: Db;
   readonly store: SessionStore;
+  /** The projections of this program. */
+  readonly projections: readonly Projection[];
   /** The database is the embedded one, not the user's own. */
   readonly isEmbedded: boolean;
   readonly databaseUrl: string;
@@ -36,6 +39,7 @@ export async function openContext(
   need: { readonly schema: boolean } = { schema: true },
 ): Promise<Context> {
   const config = readConfig({ databaseUrl: options.databaseUrl });
+  const projections = await loadProjections(config.configFile);
   const embedded =
     config.databaseUrl === null ? await startEmbedded(config) : null;
   const databaseUrl = config.databaseUrl ?? embedded?.databaseUrl ?? "";
@@ -50,7 +54,7 @@ export async function openContext(
     await embedded?.close();
   };
   try {
-    if (embedded !== null) await prepare(db);
+    if (embedded !== null) await prepare(db, projections);
     else if (need.schema) await checkSchema(db);
   } catch (error) {
     await dispose();
@@ -60,6 +64,7 @@ export async function openContext(
     config,
     db,
     store: storeOver(db),
+    projections,
     isEmbedded: embedded !== null,
     databaseUrl,
     [Symbol.asyncDispose]: dispose,
@@ -69,9 +74,10 @@ export async function openContext(
 /** Brings the schema up to date and gives new projections their first build. */
 export async function prepare(
   db: Db,
+  projections: readonly Projection[],
 ): Promise<{ readonly applied: number; readonly built: readonly string[] }> {
   const { applied } = await migrate(db);
-  return { applied, built: await ensureBuilds(db, builtInProjections) };
+  return { applied, built: await ensureBuilds(db, projections) };
 }
 
 function startEmbedded(config: Config): Promise<EmbeddedPostgres> {

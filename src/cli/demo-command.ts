@@ -29,6 +29,7 @@ export async function demoCommand(options: CommonOptions): Promise<number> {
     db,
     config,
     logger: silentLogger,
+    projections: context.projections,
   });
   const isCaughtUp = await untilCaughtUp(db);
   const tour = await collect(context, reports);

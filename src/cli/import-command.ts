@@ -1,7 +1,7 @@
 /** `turnlog import <paths…>`: session logs, and folders of them, into the store. */
 import { statSync } from "node:fs";
 import { silentLogger } from "../logger.ts";
-import { readStatus } from "../query/status.ts";
+import { readFlow } from "../query/status.ts";
 import { ConfigInvalidError } from "../errors.ts";
 import type { SessionHeader } from "../events/header.ts";
 import type { ImportReport } from "../io/import-file.ts";
@@ -129,7 +129,7 @@ function reportRow(report: ImportReport, hasFindings: boolean) {
 /** Somebody has to fold what was appended: a running relay, or, on the embedded database, we ourselves. */
 async function fillReadTables(context: Context): Promise<void> {
   const { db, config } = context;
-  const { relay } = await readStatus(db);
+  const { relay } = await readFlow(db);
   if (relay.isAlive) return;
   if (!context.isEmbedded) {
     console.error(
@@ -142,6 +142,7 @@ async function fillReadTables(context: Context): Promise<void> {
     db,
     config,
     logger: silentLogger,
+    projections: context.projections,
   });
   const isCaughtUp = await untilCaughtUp(db, (left) =>
     progress.show(() => `read tables: ${formatCount(left)} to go`),

@@ -27,6 +27,12 @@ import { FOREIGN_FORMATS } from "../io/foreign/convert.ts";
 import { importCommand } from "./import-command.ts";
 import { migrateCommand } from "./migrate-command.ts";
 import {
+  parkedListCommand,
+  parkedRetryCommand,
+  parkedShowCommand,
+  parkedSkipCommand,
+} from "./parked-command.ts";
+import {
   eventsCommand,
   messagesCommand,
   sessionsCommand,
@@ -36,6 +42,7 @@ import { deployCommand, rebuildCommand } from "./rebuild-command.ts";
 import { StoppedError } from "../runtime/signals.ts";
 import { startCommand } from "./start-command.ts";
 import { statusCommand } from "./status-command.ts";
+import { verifyCommand } from "./verify-command.ts";
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -62,8 +69,12 @@ function program(): Command {
     .version(versionOfPackage())
     .showHelpAfterError("(see --help)")
     .exitOverride();
-  const command = (usage: string, description: string): Command =>
-    turnlog
+  const command = (
+    usage: string,
+    description: string,
+    parent: Command = turnlog,
+  ): Command =>
+    parent
       .command(usage)
       .description(description)
       .addOption(
@@ -74,9 +85,13 @@ function program(): Command {
       )
       .option("--json", "print JSON");
 
-  command("start", "run relay and projector until stopped").action(
-    done(startCommand),
-  );
+  command("start", "run relay and projector until stopped")
+    .option(
+      "--metrics-port <port>",
+      "serve /metrics, /healthz and /readyz (TURNLOG_METRICS_PORT); 0: any free port",
+      portNumber,
+    )
+    .action(done(startCommand));
   command(
     "demo",
     "import the example sessions and show what becomes of them",
@@ -142,8 +157,53 @@ function program(): Command {
     .action(done(checkCommand));
   command(
     "status",
-    "print where appends stand on their way into the read tables",
-  ).action(done(statusCommand));
+    "print where appends stand on their way into the read tables, and what is wrong",
+  )
+    .option(
+      "--watch [seconds]",
+      "again and again until stopped, every 2 seconds by default",
+      positiveNumber,
+    )
+    .action(done(statusCommand));
+  command(
+    "verify",
+    "fold sessions anew in memory and compare the read tables with that; exit code 1 at a difference",
+  )
+    .argument("[projection]", "name of one projection; default all")
+    .option(
+      "--sample <sessions>",
+      "so many, at random (default 100)",
+      positiveNumber,
+    )
+    .option("--all", "every session")
+    .option("--session <id>", "this one")
+    .action(done(verifyCommand));
+  const parked = turnlog
+    .command("parked")
+    .description("sessions that a projection could not fold")
+    .showHelpAfterError("(see --help)");
+  command("list", "list them, parked or waiting for another try", parked)
+    .option("--projection <name>", "of this projection only")
+    .addOption(limit(100))
+    .action(done(parkedListCommand));
+  command("show", "what is known of one", parked)
+    .argument("<projection>", "name of the projection")
+    .argument("<session>", "session id")
+    .action(done(parkedShowCommand));
+  command("retry", "try again at once, in order", parked)
+    .argument("<projection>", "name of the projection")
+    .argument("[session]", "session id")
+    .option("--all", "every session that the projection failed at")
+    .action(done(parkedRetryCommand));
+  command(
+    "skip",
+    "pass over the event it failed at, for good, and go on",
+    parked,
+  )
+    .argument("<projection>", "name of the projection")
+    .argument("<session>", "session id")
+    .option("--yes", "do it; without it only said what would be done")
+    .action(done(parkedSkipCommand));
   buildCommands(command);
   return turnlog;
 }
@@ -231,6 +291,13 @@ function wholeNumber(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 0)
     throw new InvalidArgumentError("It must be a whole number from 0.");
+  return number;
+}
+
+function portNumber(text: string): number {
+  const number = wholeNumber(text);
+  if (number > 65_535)
+    throw new InvalidArgumentError("It must be a port, from 0 to 65535.");
   return number;
 }
 

@@ -19,7 +19,7 @@ export async function migrateCommand(options: MigrateOptions): Promise<number> {
       );
     return 0;
   }
-  const { applied, built } = await prepare(context.db);
+  const { applied, built } = await prepare(context.db, context.projections);
   if (options.json === true) printJson({ applied, built });
   else {
     console.log(

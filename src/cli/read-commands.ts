@@ -2,7 +2,7 @@
 import { SessionId } from "../events/ids.ts";
 import { stringifyJson } from "../events/stringify-json.ts";
 import { messageText, speakerOf } from "./message-text.ts";
-import { readStatus } from "../query/status.ts";
+import { readFlow } from "../query/status.ts";
 import { openContext, type CommonOptions, type Context } from "./context.ts";
 import {
   formatCount,
@@ -40,7 +40,7 @@ export async function sessionsCommand(
 
 /** Says on stderr when the read tables don't have all of the log, so that a missing row is not taken for the truth. */
 async function noteLag({ db }: Context): Promise<void> {
-  const { projections, relay } = await readStatus(db);
+  const { projections, relay } = await readFlow(db);
   const behind = Math.max(
     0,
     ...projections.map((projection) => projection.eventsBehind),

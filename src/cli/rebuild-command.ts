@@ -3,9 +3,8 @@ import { buildsOver, type Builds } from "../builds/operator.ts";
 import type { RebuildResult } from "../builds/run-rebuild.ts";
 import { ConfigInvalidError, RebuildStoppedError } from "../errors.ts";
 import { silentLogger } from "../logger.ts";
-import { builtInProjections } from "../projections/registry.ts";
 import { abortOnSignal, StoppedError } from "../runtime/signals.ts";
-import { openContext, type CommonOptions } from "./context.ts";
+import { openContext, type CommonOptions, type Context } from "./context.ts";
 import { printJson } from "./output.ts";
 import { printPlan } from "./plan-output.ts";
 import { withProgress } from "./rebuild-progress.ts";
@@ -33,7 +32,7 @@ export async function rebuildCommand(
   options: RebuildCommandOptions,
 ): Promise<number> {
   await using context = await openContext(options);
-  const builds = builtIn(context.db);
+  const builds = buildsOf(context);
   const names = namesOf(builds, given, options.all === true);
   if (options.session !== undefined)
     return await rebuildOne(builds, names, options.session, options);
@@ -63,7 +62,7 @@ export async function deployCommand(
   options: DeployCommandOptions,
 ): Promise<number> {
   await using context = await openContext(options);
-  const builds = builtIn(context.db);
+  const builds = buildsOf(context);
   const plan = await builds.planDeploy();
   if (plan === null) {
     if (options.json === true)
@@ -118,9 +117,12 @@ export function namesOf(
   return [...new Set(given)];
 }
 
-export function builtIn(db: Parameters<typeof buildsOver>[0]): Builds {
+export function buildsOf({
+  db,
+  projections,
+}: Pick<Context, "db" | "projections">): Builds {
   return buildsOver(db, {
-    projections: builtInProjections,
+    projections,
     logger: silentLogger,
   });
 }

@@ -21,7 +21,7 @@ export interface Queryable {
   ): Promise<Row[]>;
 }
 
-/** An open transaction (READ COMMITTED), and drizzle inside it. */
+/** An open transaction (READ COMMITTED, or a snapshot), and drizzle inside it. */
 export interface Tx extends Queryable {
   readonly orm: NodePgDatabase;
 }
@@ -32,6 +32,8 @@ export interface Db extends Queryable, AsyncDisposable {
   readonly orm: NodePgDatabase;
   /** Runs `work` in a transaction on one connection; an error rolls it back and is rethrown typed. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The same, reading one moment of the database (REPEATABLE READ) and writing nothing. Keep it short. */
+  snapshot<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** A connection of its own, outside the pool. */
   dedicated(): Promise<pg.Client>;
   close(): Promise<void>;
@@ -56,6 +58,7 @@ const TYPES: pg.CustomTypesConfig = {
       ? safeInteger
       : pg.types.getTypeParser(oid, format),
 };
+const SNAPSHOT = "begin isolation level repeatable read, read only";
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 const DEFAULT_STATEMENT_TIMEOUT_MS = 60_000;
 
@@ -85,7 +88,10 @@ export function connect(options: ConnectOptions): Db {
     orm: drizzle(pool),
     rows: (statement, values) =>
       whileOpen(() => run(pool, runner, statement, values)),
-    transaction: (work) => whileOpen(() => inTransaction(pool, runner, work)),
+    transaction: (work) =>
+      whileOpen(() => inTransaction(pool, runner, "begin", work)),
+    snapshot: (work) =>
+      whileOpen(() => inTransaction(pool, runner, SNAPSHOT, work)),
     dedicated: () => connectDedicated(settings),
     close,
     [Symbol.asyncDispose]: close,
@@ -114,6 +120,7 @@ async function run<Row extends object>(
 async function inTransaction<T>(
   pool: pg.Pool,
   runner: { readonly prepared: boolean },
+  begin: string,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
@@ -121,7 +128,7 @@ async function inTransaction<T>(
   });
   let broken: Error | undefined;
   try {
-    await client.query("begin");
+    await client.query(begin);
     const result = await work({
       get orm() {
         return drizzle(client);

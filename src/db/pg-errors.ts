@@ -7,7 +7,7 @@ import {
 } from "../errors.ts";
 
 /** Schema version that this client was made for. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 const NETWORK_CODES: ReadonlySet<string> = new Set([
   "ECONNREFUSED",

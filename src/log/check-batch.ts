@@ -21,7 +21,7 @@ import type { AppendItem } from "./take-events.ts";
 export type PlacedEvent = CheckedEvent & { readonly seq: number };
 
 /** A run, and the seq that its first member gets. */
-export type PlacedRun = DeltaRun & { readonly seq: number };
+type PlacedRun = DeltaRun & { readonly seq: number };
 
 export type PlacedItem = PlacedEvent | PlacedRun;
 

@@ -28,7 +28,7 @@ export function takeEvents(
   events: readonly NewEvent[],
   firstSeq: number | null,
 ): readonly AppendItem[] {
-  requireArray(events);
+  if (!Array.isArray(events)) throw badCall("events", "must be an array");
   const items: AppendItem[] = [];
   const deltas = new DeltaGatherer(items, MAX_RUN_EVENTS, false);
   // By number, since a hole in the list is an event that is missing.
@@ -36,24 +36,23 @@ export function takeEvents(
     const event: NewEvent | undefined = events[index];
     if (deltas.takes(event ?? {})) continue;
     deltas.end();
-    items.push(takeAt(event, index, firstSeq));
+    const seq = firstSeq === null ? null : firstSeq + index;
+    items.push(located(event?.type, index, seq, () => takeOne(event ?? {})));
   }
   deltas.end();
   return items;
 }
 
-/**
- * The same, with each event by itself: whoever takes them over tells of each, and joins them with others.
- * @throws EventInvalidError for the first that breaks a rule
- */
-export function takeEachEvent(
+/** The same, each event by itself: for whoever hands them on one by one. */
+export function takeEach(
   events: readonly NewEvent[],
   firstSeq: number | null,
 ): readonly CheckedEvent[] {
-  requireArray(events);
-  return Array.from(events, (event: NewEvent | undefined, index) =>
-    takeAt(event, index, firstSeq),
-  );
+  if (!Array.isArray(events)) throw badCall("events", "must be an array");
+  return Array.from(events, (event: NewEvent | undefined, index) => {
+    const seq = firstSeq === null ? null : firstSeq + index;
+    return located(event?.type, index, seq, () => takeOne(event ?? {}));
+  });
 }
 
 /**
@@ -78,19 +77,6 @@ export function takeRecords(
   }
   deltas.end();
   return items;
-}
-
-function requireArray(events: unknown): void {
-  if (!Array.isArray(events)) throw badCall("events", "must be an array");
-}
-
-function takeAt(
-  event: NewEvent | undefined,
-  index: number,
-  firstSeq: number | null,
-): CheckedEvent {
-  const seq = firstSeq === null ? null : firstSeq + index;
-  return located(event?.type, index, seq, () => takeOne(event ?? {}));
 }
 
 function takeOne(event: UncheckedEvent): CheckedEvent {

@@ -25,7 +25,7 @@ export async function saveCheckpoints(
         update turnlog.checkpoints c
         set next_seq = n.next_seq, state = n.state, incarnation = n.incarnation,
             redaction_generation = n.redaction_generation,
-            attempts = 0, next_at = null, error_code = null, error_seq = null
+            attempts = 0, next_at = null, error_code = null, error_seq = null, failed_at = null
         from unnest($2::integer[], $3::bigint[], $4::bigint[], $5::text[], $6::uuid[], $7::uuid[], $8::integer[], $9::integer[])
           as n (build, old_next_seq, next_seq, state, old_incarnation, incarnation, old_redaction_generation, redaction_generation)
         where c.session_id = $1
@@ -56,15 +56,21 @@ export async function saveCheckpoints(
 /** Failures of one build at one session before it is parked, and the pauses between them. */
 const MAX_ATTEMPTS = 8;
 
-/** Notes a failure, without any content: the fold is tried again after 2, 4, 8 … seconds, then parked. A checkpoint that has come past it is left alone. */
+/** Where a build failed at a session and why, without any content. */
+export interface Failure {
+  readonly build: number;
+  readonly seq: number;
+  readonly errorCode: string;
+}
+
+/**
+ * Notes a failure: the fold is tried again after 2, 4, 8 … seconds, then parked. A checkpoint that has come past it is
+ * left alone. Locks: the checkpoint, for the statement.
+ */
 export async function recordFailure(
   db: Queryable,
   sessionId: SessionId,
-  failure: {
-    readonly build: number;
-    readonly seq: number;
-    readonly errorCode: string;
-  },
+  failure: Failure,
 ): Promise<void> {
   await db.rows(
     {
@@ -72,6 +78,7 @@ export async function recordFailure(
       text: `
         update turnlog.checkpoints c
         set attempts = c.attempts + 1, error_code = $3, error_seq = $4,
+            failed_at = coalesce(c.failed_at, clock_timestamp()),
             next_at = case when c.attempts + 1 < $5 then clock_timestamp() + make_interval(secs => 2 ^ (c.attempts + 1)) end,
             parked_at = case when c.attempts + 1 >= $5 then clock_timestamp() end
         where c.session_id = $1 and c.build = $2 and c.next_seq <= $4`,
@@ -94,4 +101,36 @@ export async function acknowledge(
     [sessionId, seenSeq],
   );
   return row?.again ?? false;
+}
+
+/**
+ * Work that came while every healthy build got to `seenSeq` has waited since then at most, not since the session was
+ * last behind. Locks: the work row, for the statement.
+ * @param startedAt when the fold read the log's end: a `timestamptz` of the database as text
+ */
+export async function renewWork(
+  db: Queryable,
+  sessionId: SessionId,
+  seenSeq: number,
+  startedAt: string,
+): Promise<void> {
+  await db.rows(
+    {
+      name: "turnlog_renew_work",
+      text: `
+        update turnlog.work w
+        set since = $3::timestamptz
+        where w.session_id = $1
+          and w.since < $3::timestamptz
+          and $2::bigint <= all (
+            select coalesce(c.next_seq, 0)
+            from turnlog.builds b
+            left join turnlog.checkpoints c on c.session_id = $1 and c.build = b.number
+            where c.parked_at is null and c.next_at is null
+              and (b.status <> 'kept' or exists (
+                select from turnlog.workers k
+                where k.projection = b.projection and k.version = b.version and k.alive_until > clock_timestamp())))`,
+    },
+    [sessionId, seenSeq, startedAt],
+  );
 }

@@ -1,41 +1,41 @@
 /** One slice of a session in one transaction: read, fold every due build, write rows and checkpoints. */
 import type { Tx } from "../db/connect.ts";
-import { parseHeader } from "../events/header.ts";
 import type { SessionId } from "../events/ids.ts";
-import { parseJson } from "../events/json.ts";
-import { isStorageTag, STORAGE_TAGS } from "../events/vocabulary.ts";
 import { readPage } from "../log/read.ts";
-import { eventsOf, type StoredRow } from "../log/stored-row.ts";
 import { saveCheckpoints } from "./checkpoints.ts";
+import {
+  feedRow,
+  isResetBuild,
+  openFeed,
+  troubleOf,
+  wantedTypes,
+  type Feed,
+  type Trouble,
+} from "./feed.ts";
 import {
   buildSchema,
   definitionOf,
   openSession,
   type OpenBuild,
 } from "./open-session.ts";
-import type { Fold, Projection } from "./projection.ts";
-import { RowBuffer } from "./row-buffer.ts";
+import type { Projection } from "./projection.ts";
 import { clearSession, writeTable } from "./table-writer.ts";
 
-/** A fold or a write failed; the transaction is gone. */
+/** What was folded could not be written; the transaction is gone, and the builds of the slice are where they were. */
 export class SliceError extends Error {
-  /** Builds that were in the slice, and the seq of its first row, or of the event that threw. */
-  readonly builds: readonly number[];
-  readonly seq: number;
-  /** Rows that had been read when it failed. */
-  readonly rowCount: number;
+  /** Where each build of the slice may have failed. */
+  readonly troubles: readonly Trouble[];
+  readonly reached: number;
   readonly factsHead: number;
   constructor(facts: {
-    builds: readonly number[];
-    seq: number;
-    rowCount: number;
+    troubles: readonly Trouble[];
+    reached: number;
     factsHead: number;
     cause: unknown;
   }) {
-    super("a slice could not be folded", { cause: facts.cause });
-    this.builds = facts.builds;
-    this.seq = facts.seq;
-    this.rowCount = facts.rowCount;
+    super("a slice could not be written", { cause: facts.cause });
+    this.troubles = facts.troubles;
+    this.reached = facts.reached;
     this.factsHead = facts.factsHead;
   }
 }
@@ -45,6 +45,8 @@ export interface SliceRequest {
   readonly projections: readonly Projection[];
   /** Only this build; all that are due when null. */
   readonly onlyBuild: number | null;
+  /** Stop before this event. */
+  readonly toSeq: number;
   /** Rows of the log to fold at most. */
   readonly maxRows: number;
   /** When to stop after the page in hand: a reading of `performance.now()`. */
@@ -54,23 +56,18 @@ export interface SliceRequest {
 /** `busy`: another projector has the session. `idle`: nothing is due. `more`: the slice ended before the log did. */
 export interface SliceResult {
   readonly outcome: "busy" | "idle" | "done" | "more";
-  /** What the log's facts ended at when the slice began. */
+  /** Every event below this was folded by the builds of the slice. */
+  readonly reached: number;
+  /** What the log's facts ended at when the slice began, and when that was, on the database's clock. */
   readonly factsHead: number;
-}
-
-/** A build in this slice, its fold, and what it wants written. */
-interface Feed {
-  readonly build: OpenBuild;
-  readonly projection: Projection;
-  readonly fold: Fold;
-  readonly buffer: RowBuffer;
-  readonly nextSeq: number;
-  readonly isReset: boolean;
+  readonly startedAt: string;
+  /** Builds that failed at an event: they are where they were, and the others went on without them. */
+  readonly troubles: readonly Trouble[];
 }
 
 /**
  * Folds one slice. Locks, in order: builds' advisory locks (shared), lock row, checkpoints, read rows.
- * @throws SliceError when a fold throws or the database refuses a row
+ * @throws SliceError when the rows can't be written
  */
 export async function foldSlice(
   tx: Tx,
@@ -79,124 +76,133 @@ export async function foldSlice(
   const { sessionId, projections, onlyBuild } = request;
   const builds = await openSession(tx, sessionId);
   const [first] = builds;
-  if (first === undefined) return { outcome: "busy", factsHead: 0 };
-  const factsHead = first.deleted ? 0 : first.facts_head;
-  const feeds = builds.flatMap((build) => {
+  if (first === undefined) return BUSY;
+  const slice = new Slice(first.deleted ? 0 : first.facts_head, request);
+  for (const build of builds) {
     const projection = definitionOf(projections, build);
     const isWanted = onlyBuild === null || onlyBuild === build.build;
-    return projection !== undefined && isWanted && build.due
-      ? feedOf(build, projection, factsHead)
-      : [];
-  });
-  if (feeds.length === 0) return { outcome: "idle", factsHead };
-  const reached = await foldRows(tx, request, feeds, factsHead);
-  return { outcome: reached < factsHead ? "more" : "done", factsHead };
+    if (projection !== undefined && isWanted && build.due)
+      slice.open(build, projection);
+  }
+  const { factsHead, troubles } = slice;
+  const startedAt = first.started_at;
+  if (slice.feeds.length === 0)
+    return { outcome: "idle", reached: 0, factsHead, startedAt, troubles };
+  const reached = await slice.fold(tx);
+  await slice.write(tx, reached);
+  const outcome = reached < factsHead ? "more" : "done";
+  return { outcome, reached, factsHead, startedAt, troubles };
 }
 
-/** A build of another incarnation, or from before a redaction, starts again from nothing. */
-function feedOf(
-  build: OpenBuild,
-  projection: Projection,
-  factsHead: number,
-): Feed[] {
-  const isReset =
-    build.checkpoint_incarnation !== build.incarnation ||
-    build.checkpoint_redaction_generation !== build.redaction_generation;
-  const nextSeq = isReset ? 0 : build.next_seq;
-  if (nextSeq >= factsHead && !isReset) return [];
-  const buffer = new RowBuffer();
-  const header = parseHeader(parseJson(build.header));
-  const fold = projection.fold(header, isReset ? "" : build.state, buffer.add);
-  return [{ build, projection, fold, buffer, nextSeq, isReset }];
-}
+const BUSY: SliceResult = {
+  outcome: "busy",
+  reached: 0,
+  factsHead: 0,
+  startedAt: "",
+  troubles: [],
+};
 
-async function foldRows(
-  tx: Tx,
-  request: SliceRequest,
-  feeds: readonly Feed[],
-  factsHead: number,
-): Promise<number> {
-  let reached = Math.min(...feeds.map((feed) => feed.nextSeq));
-  const start = reached;
-  const types = wantedTypes(feeds);
-  let rowCount = 0;
-  let failedAt = start;
-  try {
-    while (reached < factsHead && rowCount < request.maxRows) {
+class Slice {
+  readonly factsHead: number;
+  /** Builds that are still whole. */
+  feeds: Feed[] = [];
+  readonly troubles: Trouble[] = [];
+  readonly #request: SliceRequest;
+
+  constructor(factsHead: number, request: SliceRequest) {
+    this.factsHead = factsHead;
+    this.#request = request;
+  }
+
+  /** Takes a build in. A state or header that its fold can't begin with is trouble at its next event. */
+  open(build: OpenBuild, projection: Projection): void {
+    try {
+      const feed = openFeed(build, projection, this.factsHead);
+      if (feed !== null) this.feeds.push(feed);
+    } catch (cause) {
+      const fromSeq = isResetBuild(build) ? 0 : build.next_seq;
+      this.troubles.push(
+        troubleOf(build, { fromSeq, toSeq: fromSeq + 1, isLast: true, cause }),
+      );
+    }
+  }
+
+  /** Returns how far it came. */
+  async fold(tx: Tx): Promise<number> {
+    const { sessionId, maxRows, until, toSeq } = this.#request;
+    const end = Math.min(this.factsHead, toSeq);
+    const types = wantedTypes(this.feeds);
+    let reached = Math.min(...this.feeds.map((feed) => feed.rowSeq));
+    let left = maxRows;
+    while (reached < end && left > 0 && this.feeds.length > 0) {
       const page = await readPage(tx, {
-        sessionId: request.sessionId,
+        sessionId,
         fromSeq: reached,
-        toSeq: factsHead,
+        toSeq: end,
         types,
       });
-      const rows = page.slice(0, request.maxRows - rowCount);
+      const rows = page.slice(0, left);
       for (const row of rows) {
-        failedAt = row.seq;
-        rowCount += 1;
-        applyRow(row, feeds, request.sessionId);
+        const troubles = feedRow(this.feeds, row, end, sessionId);
+        if (troubles.size === 0) continue;
+        this.troubles.push(...troubles.values());
+        this.feeds = this.feeds.filter((feed) => !troubles.has(feed));
       }
+      left -= rows.length;
       const last = rows.at(-1);
-      reached = last === undefined ? factsHead : last.seq + last.event_count;
-      if (performance.now() >= request.until) break;
+      reached =
+        last === undefined ? end : Math.min(end, last.seq + last.event_count);
+      if (performance.now() >= until) break;
     }
-    failedAt = rowCount === 1 ? failedAt : start;
-    await writeFeeds(tx, request.sessionId, feeds, reached);
     return reached;
-  } catch (cause) {
-    const builds = feeds.map((feed) => feed.build.build);
-    throw new SliceError({ builds, seq: failedAt, rowCount, factsHead, cause });
+  }
+
+  /** @throws SliceError */
+  async write(tx: Tx, reached: number): Promise<void> {
+    try {
+      if (this.feeds.length > 0) await this.#save(tx, reached);
+      for (const feed of this.feeds)
+        await writeRows(tx, feed, this.#request.sessionId);
+    } catch (cause) {
+      const possible = this.feeds.map((feed) =>
+        troubleOf(feed.build, {
+          fromSeq: feed.nextSeq,
+          toSeq: Math.max(reached, feed.nextSeq + 1),
+          isLast: false,
+          cause,
+        }),
+      );
+      throw new SliceError({
+        troubles: [...this.troubles, ...possible],
+        reached,
+        factsHead: this.factsHead,
+        cause,
+      });
+    }
+  }
+
+  #save(tx: Tx, reached: number): Promise<void> {
+    return saveCheckpoints(
+      tx,
+      this.#request.sessionId,
+      this.feeds.map(({ build, fold, nextSeq }) => ({
+        build,
+        nextSeq: Math.max(nextSeq, reached),
+        state: fold.state(),
+      })),
+    );
   }
 }
 
-function applyRow(
-  row: StoredRow,
-  feeds: readonly Feed[],
-  sessionId: SessionId,
-): void {
-  const due = feeds.filter((feed) => feed.nextSeq <= row.seq);
-  if (isStorageTag(row.type) && !due.some((feed) => feed.fold.wantsDeltas()))
-    return;
-  for (const event of eventsOf(row)) {
-    const projected = { ...event, sessionId };
-    for (const feed of due) feed.fold.apply(projected);
-  }
-}
-
-async function writeFeeds(
+async function writeRows(
   tx: Tx,
+  { build, projection, buffer, isReset }: Feed,
   sessionId: SessionId,
-  feeds: readonly Feed[],
-  reached: number,
 ): Promise<void> {
-  await saveCheckpoints(
-    tx,
-    sessionId,
-    feeds.map(({ build, fold, nextSeq }) => ({
-      build,
-      nextSeq: Math.max(nextSeq, reached),
-      state: fold.state(),
-    })),
-  );
-  for (const { build, projection, buffer, isReset } of feeds) {
-    const schema = buildSchema(build.build);
-    if (isReset)
-      for (const table of projection.tables)
-        await clearSession(tx, schema, table, sessionId);
-    for (const [table, changes] of buffer.take())
-      await writeTable(tx, schema, table, changes);
-  }
-}
-
-/** Row types that some feed handles; null for all. Runs are read only where deltas may be wanted. */
-export function wantedTypes(
-  feeds: readonly { readonly projection: Projection }[],
-): readonly string[] | null {
-  const types = new Set<string>();
-  for (const { projection } of feeds) {
-    if (projection.handles === null) return null;
-    for (const type of projection.handles) types.add(type);
-    if (projection.mayWantDeltas)
-      for (const tag of STORAGE_TAGS) types.add(tag);
-  }
-  return [...types];
+  const schema = buildSchema(build.build);
+  if (isReset)
+    for (const table of projection.tables)
+      await clearSession(tx, schema, table, sessionId);
+  for (const [table, changes] of buffer.take())
+    await writeTable(tx, schema, table, changes);
 }

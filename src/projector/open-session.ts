@@ -17,15 +17,24 @@ export interface OpenBuild {
   readonly due: boolean;
   readonly attempts: number;
   readonly next_seq: number;
+  /** Where the row of the log begins that holds `next_seq`, which may lie inside a run; at `next_seq` or before it. */
+  readonly row_seq: number;
+  /** Seqs that an operator had this build pass over. */
+  readonly skipped: readonly number[];
   /** Empty before the first event. */
   readonly state: string;
   readonly checkpoint_incarnation: string;
   readonly checkpoint_redaction_generation: number;
+  /** When the transaction began, on the database's clock: a `timestamptz` as text. */
+  readonly started_at: string;
 }
 
 /**
  * First statement of the projector's transaction. Locks: each build's advisory lock (7486, number), shared; the
  * session's lock row. Returns nothing when another projector has the session, or there is none.
+ *
+ * What is read beside the function is of the moment before it had the locks: a skip that was committed in between is
+ * missed, and then the checkpoint is past it already; rows of the log are never changed.
  */
 export function openSession(
   db: Queryable,
@@ -35,9 +44,14 @@ export function openSession(
     {
       name: "turnlog_open_projection_v1",
       text: `
-        select incarnation, header, facts_head, redaction_generation, deleted, build, projection, version, due,
-               attempts, next_seq, state, checkpoint_incarnation, checkpoint_redaction_generation
-        from turnlog.open_projection_v1($1)`,
+        select o.incarnation, o.header, o.facts_head, o.redaction_generation, o.deleted, o.build, o.projection, o.version,
+               o.due, o.attempts, o.next_seq, o.state, o.checkpoint_incarnation, o.checkpoint_redaction_generation,
+               coalesce((select e.seq from turnlog.events e where e.session_id = $1 and e.seq <= o.next_seq
+                         order by e.seq desc limit 1), 0) as row_seq,
+               coalesce((select json_agg(k.seq) from turnlog.skipped_events k
+                         where k.session_id = $1 and k.build = o.build and k.incarnation = o.incarnation), '[]') as skipped,
+               now()::text as started_at
+        from turnlog.open_projection_v1($1) o`,
     },
     [sessionId],
   );

@@ -1,15 +1,28 @@
 /** A projection: a name, a version, tables, and a pure fold from events to rows. */
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
-import { ConfigInvalidError } from "../errors.ts";
-import type { SessionEvent } from "../events/event.ts";
-import { isDelta } from "../events/event.ts";
+import { ProjectionInvalidError } from "../errors.ts";
+import { isDelta, type SessionEvent } from "../events/event.ts";
 import type { SessionHeader } from "../events/header.ts";
-import type { RowChange } from "./row-buffer.ts";
+import type { JsonObject, JsonValue } from "../events/json.ts";
+import type { EventData, KnownType } from "../events/schemas/event-schemas.ts";
+import { checkDefinition } from "./check-definition.ts";
+import { keyColumnsOf, type RowChange } from "./row-buffer.ts";
 
 /** An event on its way through a fold. */
 export interface ProjectedEvent extends SessionEvent {
   readonly sessionId: string;
 }
+
+/**
+ * An event of one of these types; `switch` over `type` narrows `data`. The data of types that this version knows has the
+ * fields of docs/event-types.md, beside others that it may have. Types that nobody knows have any JSON.
+ */
+export type EventOf<H extends string> = {
+  [K in H]: ProjectedEvent & {
+    readonly type: K;
+    readonly data: K extends KnownType ? EventData<K> & JsonObject : JsonValue;
+  };
+}[H];
 
 type Tables = Readonly<Record<string, PgTable>>;
 type Row<T extends PgTable> = T["$inferInsert"];
@@ -38,23 +51,33 @@ export interface ReadView {
   readonly select: (table: (name: string) => string) => string;
 }
 
-export interface ProjectionDefinition<State, T extends Tables> {
+export interface ProjectionDefinition<
+  State,
+  T extends Tables,
+  H extends string = string,
+> {
+  /** Lower case letters, digits and `_`. */
   readonly name: string;
-  /** Raised with every change of fold or tables: another version is another build. */
+  /** From 1. Raised with every change of fold or tables: another version is another build. */
   readonly version: number;
+  /** Each with a `primaryKey({ … })` that begins with `session_id text collate "C"` (`idText`). */
   readonly tables: T;
   /** Event types that `apply` wants, or `all`. */
-  readonly handles: readonly string[] | "all";
+  readonly handles: readonly H[] | "all";
   /**
    * Whether streamed deltas are wanted in this state; default never. Where it is false, `apply` would have returned
    * the same state for a delta, so that runs of them need not be read.
    */
   readonly deltas?: (state: State) => boolean;
-  /** State before the first event. States must survive JSON. */
+  /** State before the first event. States must survive JSON: no `undefined`, Map, Date or bigint in them. */
   readonly init: (header: SessionHeader) => State;
-  /** Next state, or the same one when nothing changed. Pure: no clock, no randomness, no I/O. */
-  readonly apply: (state: State, event: ProjectedEvent, rows: Rows<T>) => State;
-  readonly views: readonly ReadView[];
+  /**
+   * Next state, or the same one when nothing changed. Pure: no clock, no randomness, no I/O, and events are left as they
+   * are. Rows must be of the event's own session. What it throws stops this projection in this session alone.
+   */
+  readonly apply: (state: State, event: EventOf<H>, rows: Rows<T>) => State;
+  /** @defaultValue for each table a view of its name with all its columns */
+  readonly views?: readonly ReadView[];
 }
 
 /** A fold of one session in progress. */
@@ -86,34 +109,51 @@ export interface Projection {
 }
 
 /**
- * Makes a projection.
- * @throws ConfigInvalidError when a table's primary key does not begin with `session_id`
- * @example defineProjection({ name: "turn_ends", version: 1, tables: { turnEnds }, handles: ["turn/end"], … })
+ * Makes a projection: the definition is checked, its types of events and rows are told to `apply`.
+ * @throws ProjectionInvalidError naming the table and what is wrong with it
+ * @example
+ * export const turnEnds = defineProjection({
+ *   name: "turn_ends", version: 1, tables: { turnEnds: turnEndsTable }, handles: ["turn/end"],
+ *   init: () => null,
+ *   apply(state, event, rows) {
+ *     const { sessionId, seq, data } = event;
+ *     rows.turnEnds.upsert({ sessionId, turn: data.turn, seq, reason: data.reason.kind });
+ *     return state;
+ *   },
+ * })
  */
-export function defineProjection<State, T extends Tables>(
-  definition: ProjectionDefinition<State, T>,
-): Projection {
+export function defineProjection<
+  State,
+  const T extends Tables,
+  H extends string = string,
+>(definition: ProjectionDefinition<State, T, H>): Projection {
   const { handles, deltas } = definition;
-  for (const table of Object.values(definition.tables))
-    requireSessionKey(table);
-  const handled = handles === "all" ? null : new Set(handles);
+  const tables = Object.values(definition.tables);
+  checkDefinition({ ...definition, tables });
+  const handled: ReadonlySet<string> | null =
+    handles === "all" ? null : new Set(handles);
+  const isHandled = (event: ProjectedEvent): event is EventOf<H> =>
+    handled?.has(event.type) ?? true;
   return {
     name: definition.name,
     version: definition.version,
-    tables: Object.values(definition.tables),
+    tables,
     handles: handled,
     mayWantDeltas: deltas !== undefined,
-    views: definition.views,
+    views: definition.views ?? tables.map(viewOfTable),
     fold(header, stateText, sink) {
       let state: State =
         stateText === "" ? definition.init(header) : JSON.parse(stateText);
       let changes: RowChange[] = [];
-      const rows = rowsOf(definition.tables, (change) => changes.push(change));
+      const rows = rowsOf(definition.tables, (change) => {
+        checkKey(definition.name, header.id, change);
+        changes.push(change);
+      });
       const wantsDeltas = (): boolean => deltas?.(state) ?? false;
       return {
         wantsDeltas,
         apply(event) {
-          if (handled !== null && !handled.has(event.type)) return;
+          if (!isHandled(event)) return;
           if (isDelta(event) && !wantsDeltas()) return;
           changes = [];
           state = definition.apply(state, event, rows);
@@ -125,13 +165,33 @@ export function defineProjection<State, T extends Tables>(
   };
 }
 
-/** Rows are found, cleared and spread over servers by their session. */
-function requireSessionKey(table: PgTable): void {
-  const { name, primaryKeys } = getTableConfig(table);
-  if (primaryKeys[0]?.columns[0]?.name !== "session_id")
-    throw new ConfigInvalidError(
-      `The table ${name} must have a primaryKey({ … }) whose first column is session_id.`,
-    );
+/** Rows are found, cleared and spread over servers by their session: a fold changes those of its own alone. */
+function checkKey(
+  projection: string,
+  sessionId: string,
+  { table, values }: RowChange,
+): void {
+  const { name } = getTableConfig(table);
+  const [session = "", ...others] = keyColumnsOf(table);
+  if (values[session] !== sessionId)
+    throw new ProjectionInvalidError({
+      projection,
+      table: name,
+      reason: `rows must have the event's own session as ${session}`,
+    });
+  const missing = others.find((key) => (values[key] ?? null) === null);
+  if (missing !== undefined)
+    throw new ProjectionInvalidError({
+      projection,
+      table: name,
+      reason: `rows must have ${missing}, which is in the primary key`,
+    });
+}
+
+function viewOfTable(table: PgTable): ReadView {
+  const { name, columns } = getTableConfig(table);
+  const list = columns.map((column) => `"${column.name}"`).join(", ");
+  return { name, select: (tableOf) => `select ${list} from ${tableOf(name)}` };
 }
 
 function rowsOf<T extends Tables>(

@@ -29,6 +29,7 @@ export async function writeTable(
     await runOver(
       db,
       deleteStatement(target, pick(columns, key)),
+      columns,
       key,
       changes.deletes,
     );
@@ -36,6 +37,7 @@ export async function writeTable(
     await runOver(
       db,
       upsertStatement(target, columns, key),
+      columns,
       Object.keys(columns),
       changes.upserts,
     );
@@ -45,6 +47,7 @@ export async function writeTable(
       await runOver(
         db,
         updateStatement(target, columns, key, values),
+        columns,
         [...key, ...values],
         rows,
       );
@@ -65,7 +68,8 @@ export async function clearSession(
   );
 }
 
-type Columns = Readonly<Record<string, PgColumn>>;
+/** Columns of a table by their names in TypeScript. */
+export type Columns = Readonly<Record<string, PgColumn>>;
 
 function upsertStatement(
   target: SQL,
@@ -111,7 +115,7 @@ function deleteStatement(target: SQL, key: Columns): Statement {
 }
 
 /** `unnest($1::text[], …) as n (a, …)`: the placeholders are filled by `runOver`. */
-function rowsOf(columns: Columns, names: readonly string[]): SQL {
+export function rowsOf(columns: Columns, names: readonly string[]): SQL {
   const arrays = names.map(
     (name) => sql`${name}::${sql.raw(arrayTypeOf(columns[name]))}`,
   );
@@ -132,7 +136,8 @@ function arrayTypeOf(column: PgColumn | undefined): string {
   return `${type.replace(/ collate .*$/, "")}[]`;
 }
 
-function nameOf(columns: Columns, name: string): SQL {
+/** The column's name in SQL. */
+export function nameOf(columns: Columns, name: string): SQL {
   return sql`${sql.identifier(columns[name]?.name ?? name)}`;
 }
 
@@ -140,20 +145,36 @@ function list(parts: readonly SQL[]): SQL {
   return sql.join([...parts], sql`, `);
 }
 
-function compile(statement: SQL): Statement {
+/** Text of a statement whose placeholders stand in the order of their values. */
+export function compile(statement: SQL): Statement {
   return { text: dialect.sqlToQuery(statement).sql };
 }
 
 function runOver(
   db: Queryable,
   statement: Statement,
+  columns: Columns,
   names: readonly string[],
   rows: readonly RowValues[],
 ): Promise<object[]> {
-  return db.rows(
-    statement,
-    names.map((name) => rows.map((row) => row[name] ?? null)),
-  );
+  return db.rows(statement, columnValues(columns, names, rows));
+}
+
+/** The values of each column, as the driver takes them: the parameters of `rowsOf`. */
+export function columnValues(
+  columns: Columns,
+  names: readonly string[],
+  rows: readonly RowValues[],
+): readonly (readonly unknown[])[] {
+  return names.map((name) => {
+    const column = columns[name];
+    return rows.map((row) => {
+      const value = row[name] ?? null;
+      return value === null || column === undefined
+        ? null
+        : column.mapToDriverValue(value);
+    });
+  });
 }
 
 function pick(columns: Columns, names: readonly string[]): Columns {

@@ -21,7 +21,8 @@ interface ProgressRow {
 }
 
 /**
- * Progress of the live builds at a session.
+ * Progress of the live builds at a session; what was folded before a redaction, or of a deleted session of the same id,
+ * does not count.
  * @param names projections to look at; null for all
  * @throws ProjectionUnknownError when one of them has no live build
  */
@@ -35,9 +36,12 @@ export async function readProgress(
       name: "turnlog_read_progress",
       text: `
         select b.projection, coalesce(c.next_seq, 0) as next_seq, c.error_seq, c.error_code,
-               c.parked_at is not null as parked
+               coalesce(c.parked_at is not null, false) as parked
         from turnlog.builds b
-        left join turnlog.checkpoints c on c.session_id = $1 and c.build = b.number
+        left join turnlog.sessions s on s.session_id = $1
+        left join turnlog.checkpoints c
+          on c.session_id = s.session_id and c.build = b.number
+             and c.incarnation = s.incarnation and c.redaction_generation = s.redaction_generation
         where b.status = 'live'
         order by b.projection`,
     },

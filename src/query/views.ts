@@ -264,6 +264,7 @@ export const parkedView = read
     attempts: integer("attempts").notNull(),
     nextAt: instant("next_at"),
     parkedAt: instant("parked_at"),
+    failedAt: instant("failed_at"),
   })
   .existing();
 

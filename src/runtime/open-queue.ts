@@ -2,6 +2,7 @@
 import type { Config } from "../config.ts";
 import type { Db } from "../db/connect.ts";
 import type { Logger } from "../logger.ts";
+import type { Projection } from "../projector/projection.ts";
 import { createPostgresQueue } from "../queue/postgres/postgres-queue.ts";
 import { queueWithFallback } from "../queue/queue-with-fallback.ts";
 import type { Queue } from "../queue/queue.ts";
@@ -10,6 +11,8 @@ export interface Parts {
   readonly db: Db;
   readonly config: Config;
   readonly logger: Logger;
+  /** @defaultValue the built-in ones */
+  readonly projections?: readonly Projection[];
 }
 
 /** While Redis works, work that nobody came for after this long is claimed from Postgres: the sweep has rung by then. */

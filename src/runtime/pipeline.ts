@@ -66,11 +66,14 @@ async function countLeft(db: Db): Promise<number> {
   return row?.left ?? 0;
 }
 
-function runProjector(queue: Queue, { db, config, logger }: Parts): void {
+function runProjector(
+  queue: Queue,
+  { db, config, logger, projections = builtInProjections }: Parts,
+): void {
   queue.run(
     async (sessionId) => {
       const again = await projectSession(
-        { db, projections: builtInProjections, logger },
+        { db, projections, logger },
         sessionId,
       );
       if (again) await queue.ring([sessionId]);
@@ -80,8 +83,12 @@ function runProjector(queue: Queue, { db, config, logger }: Parts): void {
 }
 
 /** Says that a projector runs here: a rollback asks for it. */
-function announce({ db, logger }: Parts): Promise<AsyncDisposable> {
-  return keepAnnounced(db, builtInProjections, logger);
+function announce({
+  db,
+  logger,
+  projections = builtInProjections,
+}: Parts): Promise<AsyncDisposable> {
+  return keepAnnounced(db, projections, logger);
 }
 
 function inOrder(...parts: readonly AsyncDisposable[]): AsyncDisposable {

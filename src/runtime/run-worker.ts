@@ -4,13 +4,17 @@ import { readConfig, type Config } from "../config.ts";
 import { connect, type Db } from "../db/connect.ts";
 import { checkSchema } from "../db/migrate.ts";
 import { ConfigInvalidError, TurnlogError } from "../errors.ts";
+import type { Projection } from "../projector/projection.ts";
 import { queueOf } from "./open-queue.ts";
 import { untilStopped } from "./signals.ts";
+import { startHealth } from "./start-health.ts";
+import { loadProjections } from "./user-projections.ts";
 
 export interface Worker {
   readonly config: Config;
   readonly db: Db;
   readonly logger: Logger;
+  readonly projections: readonly Projection[];
 }
 
 /**
@@ -26,8 +30,13 @@ export async function runWorker(
   try {
     const config = readConfig();
     logger.level = config.logLevel;
+    const projections = await loadProjections(config.configFile);
     await using db = await connectForWorker(config, `turnlog-${name}`);
-    await using _running = await start({ config, db, logger });
+    await using _running = await start({ config, db, logger, projections });
+    await using _health = await startHealth(
+      { config, db, logger },
+      config.metricsPort,
+    );
     logger.info({ queue: queueOf(config) }, "started");
     logger.info({ signal: await stopped }, "stopping");
   } catch (error) {

@@ -19,6 +19,8 @@ export const checkpoints = turnlog.table(
     incarnation: uuid("incarnation").notNull(),
     build: integer("build").notNull(),
     redactionGeneration: integer("redaction_generation").notNull(),
+    /** When it first failed at where it stands; null when healthy. */
+    failedAt: timestamp("failed_at", { withTimezone: true }),
     /** Failures since the last success. */
     attempts: integer("attempts").notNull().default(0),
     /** Where the last attempt failed; null when not known. */

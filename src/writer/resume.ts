@@ -6,7 +6,7 @@ import type { SessionHeader } from "../events/header.ts";
 import { AppendId } from "../events/ids.ts";
 import type { RulesState } from "../events/rules/rules.ts";
 import { checkBatch, placeEvents } from "../log/check-batch.ts";
-import { takeEachEvent } from "../log/take-events.ts";
+import { takeEach } from "../log/take-events.ts";
 import { readLogEnd } from "../log/closers-at.ts";
 import { readSessionRow } from "../log/session-row.ts";
 import { readStateAt } from "../log/session-state.ts";
@@ -63,7 +63,7 @@ async function tryToResume(
   if (before === null) return null;
   const { lastType, closers } = await readLogEnd(db, sessionId, head);
   if (closers.length === 0 && lastType === END_SEED.type) return before;
-  const given = takeEachEvent([...closers, END_SEED], head);
+  const given = takeEach([...closers, END_SEED], head);
   const events = [...placeEvents(given, head)];
   // A log that was imported with what it breaks is closed as any other.
   const state = await checkBatch(db, {

@@ -4,7 +4,7 @@ import type { NewEvent } from "../events/event.ts";
 import type { SessionHeader } from "../events/header.ts";
 import { AppendId, type SessionId } from "../events/ids.ts";
 import type { AppendResult, Creation } from "../log/append-request.ts";
-import { takeEachEvent } from "../log/take-events.ts";
+import { takeEach } from "../log/take-events.ts";
 import { Batches, type Batch, type Taken } from "./batches.ts";
 import { startHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { releaseHold, type Hold } from "./hold.ts";
@@ -91,7 +91,7 @@ export class SessionWriter implements AsyncDisposable {
   ): Promise<number> {
     this.#requireOpen();
     const { time = Date.now(), ...others } = marks ?? {};
-    const given = takeEachEvent([{ type, time, data, ...others }], null);
+    const given = takeEach([{ type, time, data, ...others }], null);
     const { failures } = this.#sender;
     return this.#intake.inOrder(async () => {
       await this.#sender.room(failures);
@@ -112,7 +112,7 @@ export class SessionWriter implements AsyncDisposable {
     options?: { readonly appendId?: string },
   ): Promise<AppendResult> {
     this.#requireOpen();
-    const given = takeEachEvent(events, null);
+    const given = takeEach(events, null);
     const appendId = AppendId(options?.appendId);
     const mayBeKnown = options?.appendId !== undefined;
     const { failures } = this.#sender;

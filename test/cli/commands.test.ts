@@ -155,7 +155,9 @@ describe("reading commands", () => {
     const { code, stdout } = await run("status");
 
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^outbox +\d+ appends waiting$/m);
+    expect(stdout).toMatch(
+      /^outbox +\d+ appends waiting(, the oldest for [\d,]+ ms)?$/m,
+    );
     expect(stdout).toMatch(/^messages +1 /m);
     expect(JSON.parse((await run("status", "--json")).stdout)).toMatchObject({
       projections: expect.any(Array),

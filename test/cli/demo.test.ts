@@ -56,7 +56,7 @@ describe("the demo on a bare machine", () => {
     expect(JSON.parse(stdout).status).toMatchObject({
       sessions: 10,
       events: 8_822,
-      outbox: 0,
+      outbox: { appends: 0, oldestMs: null },
       work: { sessions: 0 },
     });
   });

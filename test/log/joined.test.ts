@@ -42,7 +42,7 @@ async function storedTexts(id: string): Promise<unknown[]> {
   return (await collect(database().store, id)).map(({ data }) => data);
 }
 
-const text = (event: NewEvent): unknown => event.data;
+const dataOf = (event: NewEvent): unknown => event.data;
 
 describe.each(Object.keys(CALLERS))("in a transaction of %s", (driver) => {
   let caller: Caller | undefined;
@@ -73,7 +73,7 @@ describe.each(Object.keys(CALLERS))("in a transaction of %s", (driver) => {
     });
 
     expect(result).toEqual({ firstSeq: 0, nextSeq: 3, deduplicated: false });
-    expect(await storedTexts(id)).toEqual(notes(3).map(text));
+    expect(await storedTexts(id)).toEqual(notes(3).map(dataOf));
     expect(await hasRun(id)).toBe(true);
     const [outbox] = await database().db.rows(
       { text: "select next_seq from turnlog.outbox where session_id = $1" },
@@ -197,7 +197,7 @@ describe.each(Object.keys(CALLERS))("in a transaction of %s", (driver) => {
       "none",
     ]);
     expect(await storedTexts(id)).toEqual(
-      [...notes(2), note("after")].map(text),
+      [...notes(2), note("after")].map(dataOf),
     );
     expect(await hasRun(id)).toBe(true);
   });

@@ -35,6 +35,26 @@ const plans = fc.array(
   { minLength: 40, maxLength: 40 },
 );
 
+/** Longer than a relay's lease, and than work is left to the one who took it. */
+const FROZEN_MS = 6_000;
+
+/** One more worker of each kind that stands still for a while, and then goes on with what is others' by then. */
+async function freezeWorkers(redisUrl: string): Promise<WorkerProcess[]> {
+  const { url } = database();
+  const workers = [
+    startWorker("relay", url, redisUrl),
+    startWorker("projector", url, redisUrl),
+  ];
+  await Promise.all(
+    workers.map(async (worker) => {
+      await worker.started();
+      await sleep(500);
+      await worker.freeze(FROZEN_MS);
+    }),
+  );
+  return workers;
+}
+
 /** Ends a random worker process with SIGKILL again and again, and starts another in its place. */
 async function killWorkers(
   workers: WorkerProcess[],
@@ -67,6 +87,7 @@ async function expectFoldedDespite(
 ): Promise<void> {
   const { db, store, url } = database();
   const workers = NAMES.map((name) => startWorker(name, url, redisUrl));
+  const freezing = freezeWorkers(redisUrl);
   const stop = new AbortController();
   const killing = killWorkers(workers, redisUrl, stop.signal);
   const logs = fc.sample(plans, { numRuns: 1, seed: 11 })[0] ?? [];
@@ -83,6 +104,7 @@ async function expectFoldedDespite(
   await ending;
   stop.abort();
   const kills = await killing;
+  workers.push(...(await freezing));
   const [last] = logs;
   if (last === undefined) throw new Error("there are no logs to append");
   while (!(await isOver())) {
@@ -109,7 +131,7 @@ async function exitCodes(redisUrl: string): Promise<readonly unknown[]> {
 }
 
 describe("two relay processes and four projector processes over Postgres alone", () => {
-  it("end in the tables of the pure fold, whatever process is killed", async () => {
+  it("end in the tables of the pure fold, whatever process is killed or stands still", async () => {
     await expectFoldedDespite("", Promise.resolve(), async () => true);
   });
 
@@ -121,7 +143,7 @@ describe("two relay processes and four projector processes over Postgres alone",
 describe.runIf(hasRedisServer)(
   "two relay processes and four projector processes over Redis",
   () => {
-    it("end in the tables of the pure fold, whatever process is killed and whatever becomes of Redis", async () => {
+    it("end in the tables of the pure fold, whatever process is killed or stands still and whatever becomes of Redis", async () => {
       const { db } = database();
       await using redis = await privateRedis();
       const strokes = isLong

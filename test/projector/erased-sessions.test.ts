@@ -96,6 +96,21 @@ describe("a session that was deleted and made anew", () => {
     await expectFolded(db, log);
   });
 
+  it("is waited for though the old one was longer, and is as of nothing until then (B117)", async () => {
+    const { db, store } = database();
+    const { header } = await appendLog(store, long, 500);
+    await foldFully(db, header.id);
+    await recreate(header.id, short.events);
+
+    const options = { seq: 0, timeoutMs: 0 };
+    await expect(store.waitFor(header.id, options)).rejects.toMatchObject({
+      code: "WAIT_TIMEOUT",
+    });
+    expect((await store.messages(header.id)).asOfSeq).toBe(-1);
+    await foldFully(db, header.id);
+    await store.waitFor(header.id, options);
+  });
+
   it("is folded anew though it is as long as the old one", async () => {
     const { db, store } = database();
     const id = randomUUID();

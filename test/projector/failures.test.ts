@@ -166,7 +166,14 @@ describe.each([
     );
 
     expect(said).toEqual([
-      { session_id: id, build: expect.any(Number), seq: 1, errorCode },
+      {
+        session_id: id,
+        projection: name,
+        version: 1,
+        build: expect.any(Number),
+        seq: 1,
+        error_code: errorCode,
+      },
     ]);
   });
 });

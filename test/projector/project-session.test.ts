@@ -176,6 +176,41 @@ describe("the projector", () => {
     expect(await workOf(db, id)).toBe(9);
   });
 
+  it("counts work that came while it folded from when it began, not from when the session was first behind", async () => {
+    const { db, store } = database();
+    const id = randomUUID();
+    const leader = await lead(db);
+    await store.append(id, notes(1), { expectedSeq: 0 });
+    await leader.drain();
+    await foldFully(db, id);
+    await db.rows(
+      {
+        text: `
+          insert into turnlog.work (session_id, next_seq, since, ring_at, claimed_until)
+          values ($1, 2, now() - interval '1 hour', now(), now())`,
+      },
+      [id],
+    );
+
+    await store.append(id, notes(1), { expectedSeq: 1 });
+    await db.rows(
+      { text: "update turnlog.work set next_seq = 3 where session_id = $1" },
+      [id],
+    );
+    await fold(db, id);
+
+    const [row] = await db.rows<{ waited: number }>(
+      {
+        text: "select extract(epoch from now() - since)::float8 as waited from turnlog.work where session_id = $1",
+      },
+      [id],
+    );
+    expect(row?.waited).toBeLessThan(600);
+    await db.rows({ text: "delete from turnlog.work where session_id = $1" }, [
+      id,
+    ]);
+  });
+
   it("does not fold deltas that nothing follows yet, and folds them with the fact that does", async () => {
     const { db, store } = database();
     const id = randomUUID();

@@ -39,7 +39,7 @@ const kinds = defineProjection({
   name: "kinds",
   version: 1,
   tables: { kinds: kindsTable },
-  handles: [],
+  handles: ["feedback/record"],
   init: () => null,
   apply: (state) => state,
   views: [],

@@ -105,6 +105,24 @@ describe("hot queries use an index and scan no table", () => {
       "checkpoints_next_at_idx",
     ],
     [
+      "sessions that a build failed at",
+      () =>
+        "select session_id from turnlog.checkpoints where parked_at is not null",
+      "checkpoints_parked_at_idx",
+    ],
+    [
+      "events that a build passes over",
+      () =>
+        `select seq from turnlog.skipped_events where session_id = '${sessionId}' and build = 1 and incarnation = gen_random_uuid()`,
+      "skipped_events_pkey",
+    ],
+    [
+      "a page of sessions for the reconciler",
+      () =>
+        "select session_id from turnlog.sessions where session_id > 'a' order by session_id limit 10",
+      "sessions_pkey",
+    ],
+    [
       "messages of a session in the model's order",
       () =>
         `select * from turnlog_read.messages where session_id = '${sessionId}' and on_surface and order_key > 0 order by order_key limit 10`,

@@ -313,7 +313,7 @@ describe("a drain", () => {
           expect(positions).toEqual({ dense: true });
         },
       ),
-      { numRuns: runs(30) },
+      { numRuns: runs(12) },
     );
   });
 });

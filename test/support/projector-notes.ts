@@ -1,4 +1,4 @@
-/** Projections as a user might write them: one row for each note, and trouble with some of them. */
+/** Projections as a user might write them: one row for each note or streamed delta, and trouble with some of them. */
 import { pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 import { member } from "../../src/events/event.ts";
 import { idText, safeBigint } from "../../src/projections/columns.ts";
@@ -55,4 +55,38 @@ export function notesProjection(
     },
     views: [],
   });
+}
+
+/**
+ * The same for notes and streamed text, each delta by itself.
+ * @param write as for notes
+ */
+export function linesProjection(
+  name: string,
+  write: (text: string) => string = (line) => line,
+): Projection {
+  const notes = notesProjection(name, write);
+  return {
+    ...notes,
+    handles: new Set(["feedback/record", "assistant/chunk"]),
+    mayWantDeltas: true,
+    fold(header, initial, sink) {
+      const fold = notes.fold(header, initial, sink);
+      return {
+        ...fold,
+        wantsDeltas: () => true,
+        apply(event) {
+          const line = member(
+            member(event.data, "chunk") ?? event.data,
+            "text",
+          );
+          fold.apply({
+            ...event,
+            type: "feedback/record",
+            data: { text: line ?? "" },
+          });
+        },
+      };
+    },
+  };
 }

@@ -1,6 +1,7 @@
 /** A worker of ours as a process of its own. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { built } from "./built.ts";
 
 export interface WorkerProcess {
@@ -9,18 +10,22 @@ export interface WorkerProcess {
   started(): Promise<void>;
   /** Sends a signal, waits for the end, and returns the exit code; null where the signal ended it. */
   kill(signal: "SIGKILL" | "SIGTERM"): Promise<number | null>;
+  /** Stops it in the middle of whatever it does, for `ms`. */
+  freeze(ms: number): Promise<void>;
 }
 
 export function startWorker(
   name: WorkerProcess["name"],
   databaseUrl: string,
   redisUrl = "",
+  environment: Readonly<Record<string, string>> = {},
 ): WorkerProcess {
   const child = spawn(process.execPath, [built(`workers/${name}`)], {
     env: {
       ...process.env,
       TURNLOG_DATABASE_URL: databaseUrl,
       TURNLOG_REDIS_URL: redisUrl,
+      ...environment,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -39,6 +44,11 @@ export function startWorker(
       child.kill(signal);
       await ended;
       return child.exitCode;
+    },
+    async freeze(ms) {
+      child.kill("SIGSTOP");
+      await sleep(ms);
+      child.kill("SIGCONT");
     },
   };
 }

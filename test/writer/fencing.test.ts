@@ -29,7 +29,7 @@ async function expireHold(id: string): Promise<void> {
   );
 }
 
-async function hold(id: string) {
+async function holdOf(id: string) {
   const [row] = await database().db.rows<{ epoch: number; alive: boolean }>(
     {
       text: `
@@ -66,7 +66,7 @@ describe("a session whose writer is alive", () => {
     const { aliveMs } = error instanceof SessionBusyError ? error : {};
     expect(aliveMs).toBeGreaterThan(LONG_MS / 2);
     expect(aliveMs).toBeLessThanOrEqual(LONG_MS);
-    expect(await hold(id)).toEqual({ epoch: 1, alive: true });
+    expect(await holdOf(id)).toEqual({ epoch: 1, alive: true });
   });
 
   it("is held by the writer that creates it, from its first commit on", async () => {
@@ -78,7 +78,7 @@ describe("a session whose writer is alive", () => {
     await expect(store.open(id)).rejects.toMatchObject({
       code: "SESSION_BUSY",
     });
-    expect(await hold(id)).toEqual({ epoch: 0, alive: true });
+    expect(await holdOf(id)).toEqual({ epoch: 0, alive: true });
   });
 
   it("stays held while its writer is idle, by the heartbeat", async () => {
@@ -87,7 +87,7 @@ describe("a session whose writer is alive", () => {
     await using _writer = await store.open(id, { holdMs: 60 });
     await expireHold(id);
 
-    await expect.poll(() => hold(id)).toEqual({ epoch: 1, alive: true });
+    await expect.poll(() => holdOf(id)).toEqual({ epoch: 1, alive: true });
   });
 
   it("is not repaired, and shows its open turn", async () => {
@@ -154,7 +154,7 @@ describe("a writer that was taken over", () => {
 
     await first.close();
 
-    expect(await hold(id)).toEqual({ epoch: 2, alive: true });
+    expect(await holdOf(id)).toEqual({ epoch: 2, alive: true });
   });
 
   it("is fenced off by takeOver, which holds the session for nobody and says where it ends", async () => {
@@ -165,7 +165,7 @@ describe("a writer that was taken over", () => {
     const { head, epoch } = await store.takeOver(id);
 
     expect({ head, epoch }).toEqual({ head: 2, epoch: 2 });
-    expect(await hold(id)).toEqual({ epoch: 2, alive: false });
+    expect(await holdOf(id)).toEqual({ epoch: 2, alive: false });
     expect(await codeOf(first)).toBe("WRITER_FENCED");
     expect((await store.session(id)).head).toBe(head);
   });
@@ -198,7 +198,7 @@ describe("two writers of one session", () => {
     await expireHold(id);
 
     expect(await codeOf(writer)).toBe("stored");
-    expect(await hold(id)).toEqual({ epoch: 1, alive: true });
+    expect(await holdOf(id)).toEqual({ epoch: 1, alive: true });
   });
 
   it("gets a conflict when somebody appends without being a writer, and is at its end", async () => {

@@ -84,4 +84,4 @@ begin
     select from turnlog.work w where w.session_id = _session_id and w.next_seq > _seen);
 end $$;
 --> statement-breakpoint
-update turnlog.schema set version = 4;
+update turnlog.schema set version = 5;
