@@ -47,7 +47,7 @@ async function stream(
   leave: (writer: SessionWriter, turn: number) => Promise<unknown>,
 ): Promise<void> {
   const writer = await store.open(id, { takeOver, maxDelayMs: 5 });
-  const turn = await nextTurn(id);
+  const turn = await nextTurn(writer);
   const place = { turn, step: 1 };
   const text = randomUUID();
   await writer.write("turn/start", { turn });
@@ -69,15 +69,16 @@ async function endTurn(writer: SessionWriter, turn: number): Promise<void> {
   await writer.close();
 }
 
-async function nextTurn(id: string): Promise<number> {
+/** By the log as the writer knows it: another one may have fenced it off and begun a turn since. */
+async function nextTurn(writer: SessionWriter): Promise<number> {
   const [row] = await database().db.rows<{ turn: number }>(
     {
       text: `
         select coalesce(max(turn), 0) + 1 as turn
         from turnlog.events
-        where session_id = $1 and type = 'turn/start'`,
+        where session_id = $1 and type = 'turn/start' and seq < $2`,
     },
-    [id],
+    [writer.sessionId, writer.nextSeq],
   );
   return row?.turn ?? 1;
 }
