@@ -145,6 +145,8 @@ async function storedAsItIs(
   file: string,
   options: ImportOptions,
 ): Promise<ImportReport | null> {
+  await using log = await openOf(file, options)();
+  if ((await findSession(store, log.header.id)) === null) return null;
   const again = { ...options, allowFindings: true, dryRun: true };
   const report = await importFile(store, file, again);
   return report.outcome === "unchanged" ? report : null;
@@ -192,6 +194,10 @@ interface CheckedLog {
   readonly notes: ReadingNotes;
 }
 
+function openOf(file: string, { open }: ImportOptions): OpenLog {
+  return open ?? ((before) => openLogRecords(file, before));
+}
+
 /** Reads the whole file, so that nothing is stored of one that breaks off in the middle. */
 async function checkLog(
   store: SessionStore,
@@ -199,8 +205,7 @@ async function checkLog(
   options: ImportOptions,
 ): Promise<CheckedLog> {
   if (options.open === undefined) await requireFile(file);
-  const open =
-    options.open ?? ((before?: ReadingNotes) => openLogRecords(file, before));
+  const open = openOf(file, options);
   await using log = await open();
   options.requireHeader?.(log.header);
   const checked = await checkRecords(log, {
